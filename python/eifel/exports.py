@@ -15,7 +15,7 @@ from pathlib import Path
 from eifel import store
 from eifel.errors import BadInputError
 from eifel.files import put
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Measured
 
 FORMS = ("svg", "pdf", "png")
 """The file formats of a picture."""

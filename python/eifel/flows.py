@@ -26,3 +26,8 @@ def flows_of(settings: Mapping[str, Any]) -> tuple[Flow, ...]:
             name, sender, receiver = (str(entry[key]).replace("#", str(number)) for key in ("name", "from", "to"))
             flows.append(Flow(name, sender, receiver, group))
     return tuple(flows)
+
+
+def main_flow(**settings: Any) -> dict[str, Any]:
+    """Returns the flow `main` of a scenario, from the node `sender` to the node `receiver`, with these settings."""
+    return {"name": "main", "from": "sender", "to": "receiver", **settings}

@@ -171,12 +171,9 @@ def dask(address: str) -> Worker:
 
 def hunt(claim: Claim, scenarios: int, seed: int, out: Path, work: Worker) -> Found:
     """Searches for scenarios that refute the claim, or resumes an identical earlier search."""
-    files.expect_folder(out)
-    folder = out / claim.digest(seed)
-    folder.mkdir(parents=True, exist_ok=True)
-    files.remove_leftovers(folder)
+    folder = _folder(out, claim.digest(seed))
     seeds = [seed * 1_000_000 + number for number in range(max(1, -(-scenarios // PART)))]
-    parts = {one: kept for one in seeds if (kept := _kept(folder / f"{one}.json")) is not None}
+    parts = {one: kept for one in seeds if (kept := _kept(folder / f"{one}.json", _is_part)) is not None}
     for one, answer in work(claim, [one for one in seeds if one not in parts]):
         files.put(folder / f"{one}.json", json.dumps(answer).encode())
         parts[one] = answer
@@ -195,16 +192,13 @@ Search = Callable[[range, int], Liar]
 
 def liar(source: Source, runs: int, seed: int, out: Path, search: Search) -> Liar:
     """Searches for the receiver that gains most by lying, or resumes an identical earlier search."""
-    files.expect_folder(out)
     asked = json.dumps(["liars", source.text, source.origin, RUNS, seed, engine_build()])
-    folder = out / hashlib.sha256(asked.encode()).hexdigest()[:16]
-    folder.mkdir(parents=True, exist_ok=True)
-    files.remove_leftovers(folder)
+    folder = _folder(out, hashlib.sha256(asked.encode()).hexdigest()[:16])
     found: list[Liar] = []
     for number, begun in enumerate(range(0, runs, RUNS)):
         those = range(begun, min(begun + RUNS, runs))
         file = folder / f"{number}-{len(those)}.json"
-        one = _kept_liar(file)
+        one = _kept(file, _is_liar)
         if one is None:
             first = seed if number == 0 else seed * 1_000_000 + number
             one = search(those, first)
@@ -213,20 +207,28 @@ def liar(source: Source, runs: int, seed: int, out: Path, search: Search) -> Lia
     return max(found, key=lambda one: float(one["gain"]))
 
 
-def _kept_liar(file: Path) -> Liar | None:
-    """Returns the stored result of a search. None if it is missing or damaged."""
-    try:
-        kept: Liar = json.loads(file.read_bytes())
-        return kept if kept["gain"] >= 0 and kept["runs"] > 0 and isinstance(kept["liar"], str) else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+def _folder(out: Path, digest: str) -> Path:
+    """Returns the folder of a search's results, ready to be filled."""
+    files.expect_folder(out)
+    folder = out / digest
+    folder.mkdir(parents=True, exist_ok=True)
+    files.remove_leftovers(folder)
+    return folder
 
 
-def _kept(file: Path) -> dict[str, Any] | None:
-    """Returns the stored result of a part. None if it is missing or damaged."""
+def _is_liar(kept: Mapping[str, Any]) -> bool:
+    return kept["gain"] >= 0 and kept["runs"] > 0 and isinstance(kept["liar"], str)
+
+
+def _is_part(kept: Mapping[str, Any]) -> bool:
+    return kept["drawn"] > 0 and "scenario" in kept["worst"] and kept["against"] is not None
+
+
+def _kept(file: Path, is_whole: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any] | None:
+    """Returns a stored result. None if it is missing or damaged."""
     try:
         kept: dict[str, Any] = json.loads(file.read_bytes())
-        return kept if kept["drawn"] > 0 and "scenario" in kept["worst"] and kept["against"] is not None else None
+        return kept if is_whole(kept) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

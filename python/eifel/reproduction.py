@@ -9,8 +9,7 @@ from typing import Any
 
 from eifel import exports, store
 from eifel.errors import BadInputError
-from eifel.papers.artefact import Artefact, Recorded
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Measured, Recorded
 from eifel.papers.study import Effort
 from eifel.runs import Runs, run, run_many
 

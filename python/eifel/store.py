@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from eifel import files
-from eifel.papers.artefact import Artefact, Recorded, Row
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Measured, Recorded, Row
 from eifel.result import Result
 from eifel.runs import Runs
 
@@ -133,7 +132,7 @@ def stored_ids(out: Path) -> list[str]:
 
 
 def measured_table(artefact: Artefact, runs: Runs, seed: int, repetitions: int, elapsed_s: float) -> Measured:
-    from eifel.papers.measured import MeasuredRow, means_of
+    from eifel.papers.artefact import MeasuredRow, means_of
 
     measure = means_of if isinstance(artefact.method, Recorded) else artefact.method.measure or means_of
     means = measure(artefact, runs)
@@ -143,7 +142,7 @@ def measured_table(artefact: Artefact, runs: Runs, seed: int, repetitions: int, 
 
 def measured_figure(artefact: Artefact, results: list[Result], seed: int, elapsed_s: float) -> Measured:
     """Returns the artefact with its recorded runs, and the numbers of their summaries."""
-    from eifel.papers.measured import MeasuredRow
+    from eifel.papers.artefact import MeasuredRow
     from eifel.statistics import Mean
 
     rows = []

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Measured
 from eifel.result import Result
 
 ALTERATIONS, MANY_RUNS = 48, 6

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from browser import CHROMIUM, Browser
-from eifel.papers.artefact import Artefact, Column, Row, Studied
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Column, Measured, MeasuredRow, Row, Studied
 from eifel.papers.study import Study
 from eifel.report import build
 from eifel.report.atlas import Cases, atlas
@@ -111,7 +110,7 @@ def press(page: Browser, key: str) -> None:
 
 
 @in_browser
-def test_each_place_says_what_wins_and_by_how_much(page: Browser) -> None:
+def test_each_place_of_the_map_names_the_winner_and_its_lead(page: Browser) -> None:
     assert [cell.split("\n")[0] for cell in cells(page)] == ["=", "=", "=", "+50 %", "+50 %", "+50 %"]
     assert "Detecting gains nothing to speak of here: SACK is within 3 %" in result(page)
     page.evaluate("document.querySelectorAll('.atlas .map button')[4].click()")

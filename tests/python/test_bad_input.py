@@ -240,7 +240,7 @@ def test_a_closed_or_full_output_is_a_line() -> None:
             assert (done.returncode, done.stderr) == (FAILED, "eifel: No space left on device\n"), arguments
 
 
-def test_an_interrupted_command_says_what_is_kept(
+def test_an_interrupted_command_says_that_finished_work_is_kept(
     monkeypatch: pytest.MonkeyPatch, place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def press(*_: Any, **__: Any) -> None:

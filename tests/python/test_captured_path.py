@@ -76,7 +76,9 @@ HOLDS = [
         ),
     ],
 )
-def test_a_path_says_what_its_capture_leaves_open(changes: dict[str, Any], opens: list[str]) -> None:
+def test_an_extracted_path_names_the_settings_that_its_capture_leaves_open(
+    changes: dict[str, Any], opens: list[str]
+) -> None:
     found = path(**changes)
     assert found.open_quantities() == opens
     text = found.toml()

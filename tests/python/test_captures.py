@@ -133,7 +133,7 @@ def test_a_copy_to_give_away_has_the_same_verdicts_and_no_address(capture: Path,
     assert copy["connections"][0]["client"].startswith("198.18.0.1:")
 
 
-def test_metrics_count_what_the_report_counts(capture: Path, tmp_path: Path) -> None:
+def test_the_metrics_have_the_reports_counts(capture: Path, tmp_path: Path) -> None:
     assert main(["analyze", str(capture), "--otel", str(tmp_path / "metrics.json")]) == 0
     content = json.loads((tmp_path / "metrics.json").read_text())
     (metrics,) = (scope["metrics"] for scope in content["resourceMetrics"][0]["scopeMetrics"])
@@ -157,7 +157,9 @@ def test_the_page_draws_each_direction_and_zooms_to_episodes(capture: Path, tmp_
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="SKIPPED: tshark is not installed, so it was not compared")
-def test_where_tshark_differs_is_said_with_the_reason(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_difference_from_tshark_is_shown_with_its_reason(
+    capture: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["analyze", str(capture), "--compare-tshark", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     ours = sum(row["count"] for row in report["tshark"] if row["verdict"] != "-")
@@ -173,7 +175,7 @@ def test_without_tshark_one_line_says_so(
     assert "tshark is not installed" in said(capsys)
 
 
-def test_the_extracted_path_runs_and_does_what_the_capture_did(
+def test_a_run_over_the_extracted_path_behaves_like_the_capture(
     capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "path.toml"
@@ -187,7 +189,7 @@ def test_the_extracted_path_runs_and_does_what_the_capture_did(
     assert link["base_rtt_ms"] == pytest.approx(80.1, rel=0.005)
 
 
-def test_a_prediction_holds_what_the_other_sender_does(
+def test_a_predictions_range_holds_the_other_senders_goodput(
     capture: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     changes = ["--set", "sender.detect=eifel-timestamps", "--set", "sender.respond=rfc4015"]
@@ -251,7 +253,7 @@ def test_a_path_whose_replay_differs_is_shown_without_a_prediction(
     assert printed.err == "eifel: no prediction: its events differ\n"
 
 
-def test_a_sender_that_there_is_not_is_bad_input_though_nothing_is_predicted(
+def test_an_unknown_sender_is_bad_input_even_without_a_prediction(
     capture: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("eifel.captured_path.CapturedPath.refused", "its events differ")

@@ -59,7 +59,7 @@ def test_every_mark_is_where_the_tables_say(browser: Browser, tmp_path: Path) ->
     assert len(timer["timeout"]["x"]) == int((rows["event"] == "expired").sum()) > 0
 
 
-def test_a_chart_holds_what_one_end_sends(browser: Browser, tmp_path: Path) -> None:
+def test_a_chart_holds_the_data_of_one_end(browser: Browser, tmp_path: Path) -> None:
     result = eifel.run(EXAMPLES / "request-response.toml")
     sequence, *_ = panels(browser, tmp_path / "run.html", build_run(result, [0]))
     sent = result.of("transmissions")

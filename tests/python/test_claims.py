@@ -7,9 +7,8 @@ import pytest
 import altered
 import golden
 from eifel.papers import artefacts, published
-from eifel.papers.artefact import Artefact
+from eifel.papers.artefact import Artefact, Measured
 from eifel.papers.dualrtt import grid, tables4_and_5
-from eifel.papers.measured import Measured
 from eifel.papers.study import Effort
 from eifel.plots import save
 from eifel.reproduction import reproduce

@@ -140,7 +140,7 @@ def test_a_fault_of_ours_is_not_called_bad_input(monkeypatch: pytest.MonkeyPatch
         main(["run", str(scenario)])
 
 
-def test_an_output_that_nobody_reads_is_no_error(scenario: Path) -> None:
+def test_a_closed_output_pipe_is_no_error(scenario: Path) -> None:
     script = "import sys; sys.path.insert(0, sys.argv[1]); import fake_engine, eifel; eifel._engine = fake_engine\n"
     script += (
         "sys.modules['eifel._engine'] = fake_engine\nfrom eifel.cli import main\nsys.exit(main(['list', '--json']))"

@@ -55,7 +55,7 @@ def test_each_scenario_to_begin_with_runs_and_explains_itself(
     assert capsys.readouterr().out == text and not (tmp_path / "-").exists()
 
 
-def test_new_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_lists_the_templates(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new"]) == OK
     shown = capsys.readouterr().out
     assert {"handover", "wifi-reordering", "bottleneck", "requests", "shared-queue"} == set(templates())

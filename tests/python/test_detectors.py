@@ -93,7 +93,7 @@ def test_an_episode_that_begins_needlessly_and_repairs_a_loss_later_is_mixed() -
     assert mixed["needed_bytes"][0] == 1448
 
 
-def test_shares_are_of_what_can_be_found() -> None:
+def test_shares_are_of_the_episodes_of_their_kind() -> None:
     columns = {
         "truth": np.array([NEEDLESS] * 4 + [NEEDED] * 2 + [MIXED] * 4),
         "verdict": np.array([SPURIOUS, SPURIOUS, GENUINE, UNDECIDED] + [SPURIOUS, GENUINE] * 2 + [GENUINE, UNDECIDED]),

@@ -79,7 +79,7 @@ PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_what_a_page_links_is_there(page: Path) -> None:
+def test_the_links_of_each_page_lead_to_files_and_headings(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for link in re.findall(r"\]\((?!https?://)([^)\s]+)\)", text):
         file, _, part = link.partition("#")
@@ -102,7 +102,7 @@ def test_each_page_is_reached_from_the_readme() -> None:
     assert {page.resolve() for page in PAGES} <= reached
 
 
-def test_what_the_readme_names_is_there() -> None:
+def test_the_paths_and_commands_in_the_readme_exist() -> None:
     named = re.findall(r"(?:^|\s)((?:examples|docs|crates)/[\w./-]*\w)", README)
     assert [path for path in named if not (ROOT / path).exists()] == []
     commands = re.findall(r"^eifel (\w+)", README, re.MULTILINE)
@@ -146,7 +146,7 @@ def test_the_page_of_tables_is_the_engines() -> None:
     assert tables.PAGE.read_text(encoding="utf-8") == tables.page(), "make docs"
 
 
-def test_parquet_files_say_what_their_columns_mean(tmp_path: Path) -> None:
+def test_parquet_files_hold_the_meanings_of_their_columns(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     eifel.record(ROOT / "examples" / "spike.toml", tmp_path / "run", tables=["timer"])

@@ -127,7 +127,7 @@ def test_unknown_tables_and_nodes_are_named(tmp_path: Path) -> None:
         assert not list(tmp_path.iterdir())
 
 
-def test_the_registry_says_what_can_be_set() -> None:
+def test_the_registry_lists_the_parameters_of_each_algorithm() -> None:
     listed = eifel.algorithms("rto")
     rfc = next(entry for entry in listed if entry["name"] == "rfc6298")
     minimum = next(parameter for parameter in rfc["parameters"] if parameter["name"] == "minimum_ms")
@@ -213,7 +213,7 @@ def test_wireshark_opens_a_capture_without_complaint(tmp_path: Path, payload: bo
     assert not any("checksum" in row[3].lower() for row in rows if len(row) > 3)
 
 
-def test_what_the_engine_reads_python_reads_too(tmp_path: Path) -> None:
+def test_python_reads_every_text_that_the_engine_reads(tmp_path: Path) -> None:
     # A byte order mark, and a table over several lines (allowed since TOML 1.1), both before a
     # change.
     text = "\ufeff" + ENDLESS.replace('{ kind = "bulk", endless = true }', '{\n kind = "bulk",\n bytes = 30_000,\n}')
@@ -222,7 +222,7 @@ def test_what_the_engine_reads_python_reads_too(tmp_path: Path) -> None:
     assert (result.summary["main"]["bytes"], result.source.settings["flow"][0]["start_s"]) == (30_000, 1)
 
 
-def test_complaints_about_a_text_that_nobody_wrote_name_no_line(tmp_path: Path) -> None:
+def test_errors_in_a_changed_scenario_name_no_line(tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text(ENDLESS, encoding="utf-8")
     with pytest.raises(eifel.ScenarioError, match=r"run\.toml, as changed: flow\[0\]\.start_s: the number -1 is too"):
         eifel.run(tmp_path / "run.toml", settings={"flow.main.start_s": -1})

@@ -111,14 +111,14 @@ def test_a_table_is_a_csv(tmp_path: Path) -> None:
     assert float(lines[1]["spurious_rtos_published"]) == 1.37
 
 
-def test_a_table_that_nobody_published_has_no_such_column(tmp_path: Path) -> None:
+def test_an_unpublished_table_has_no_column_of_published_values(tmp_path: Path) -> None:
     reproduce("responding.best_case", out=tmp_path)
     head, *rows = (tmp_path / "responding.best_case/responding.best_case.csv").read_text().splitlines()
     assert head == "eifel,time_s,goodput_kbps,spurious_rtos,drops"
     assert [row.split(",")[0] for row in rows] == ["false", "true"]
 
 
-def test_the_stored_json_says_what_is_known_today(tmp_path: Path) -> None:
+def test_the_stored_json_is_renewed_when_only_a_reason_is_worded_anew(tmp_path: Path) -> None:
     reproduce(TABLE, repetitions=3, out=tmp_path)
     worded_anew = replace(artefacts()[TABLE], fitted=(Setting("delay", "1 s", "why", rows=(f"{TABLE}: eifel off",)),))
     reproduce(worded_anew, repetitions=3, out=tmp_path)
@@ -140,7 +140,7 @@ def test_forms_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert not picture(tmp_path, "svg").exists()
 
 
-def test_every_figure_is_drawn_by_what_is_digested() -> None:
+def test_every_figure_is_drawn_by_a_module_that_its_digest_covers() -> None:
     for artefact in artefacts().values():
         if artefact.draw is not None:
             assert artefact.draw.__module__.startswith(("eifel.papers.", "eifel.studies."))

@@ -16,8 +16,7 @@ from eifel.cli import BAD_INPUT, OK, main
 from eifel.cli.flows import GAP, Flows, fitted, show
 from eifel.cli.output import number, progress
 from eifel.flows import Flow, flows_of
-from eifel.papers.artefact import Artefact, Column, Row
-from eifel.papers.measured import means_of
+from eifel.papers.artefact import Artefact, Column, Row, means_of
 from eifel.statistics import Mean, mean_interval
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "request-response.toml"
@@ -211,7 +210,7 @@ def test_an_unknown_flow_is_one_line(capsys: pytest.CaptureFixture[str]) -> None
     )
 
 
-def test_a_recording_replaces_another_whole_and_nothing_else(
+def test_a_recording_replaces_another_recording_and_no_other_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = tmp_path / "record"

@@ -13,8 +13,7 @@ import pytest
 
 import golden
 from eifel.papers import artefacts
-from eifel.papers.artefact import Artefact, Repeated, Studied
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Measured, MeasuredRow, Repeated, Studied
 from eifel.reproduction import reproduce
 from eifel.statistics import Mean
 

@@ -215,7 +215,7 @@ def test_a_liar_that_gains_more_than_is_allowed_refutes(
     golden.check(f"printed/hunt-liars-{code}-searched", searched)
 
 
-def test_what_the_wire_recorded_is_written_with_a_page(
+def test_a_recording_of_the_wire_is_written_with_a_page(
     asked: Callable[[str, list[str]], Any], monkeypatch: pytest.MonkeyPatch, place: Path
 ) -> None:
     ran = _engine.run(TWO_FLOWS, "two.toml", 0, ["transmissions", "window", "timer", "acks"])

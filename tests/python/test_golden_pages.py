@@ -15,8 +15,7 @@ import golden
 from eifel.cli import main
 from eifel.cli.arguments import parser
 from eifel.papers import artefacts
-from eifel.papers.artefact import Artefact, Claim, Column, Row
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, MeasuredRow, Row
 from eifel.plots.ladder import ladder_figure
 from eifel.report import build
 from eifel.report.comparison import flows_html

@@ -18,8 +18,7 @@ import golden
 from eifel import _engine, hunts, live
 from eifel.cli import arguments, flows
 from eifel.papers import artefacts
-from eifel.papers.artefact import Artefact, Column
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Column, Measured, MeasuredRow
 from eifel.plots import style, time_sequence
 from eifel.report import _judged
 from eifel.report.headlines import headlines
@@ -166,7 +165,7 @@ def test_a_tool_is_there_with_all_that_it_needs(
     assert captures_tools.installed() == installed
 
 
-def test_each_tool_is_counted_by_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_each_tool_is_counted_by_its_own_verdicts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     truth = "frame,spurious\n3,1\n5,0\n8,1\n9,1\n"
     ours = [{"frame": 3, "verdict": "spurious"}, {"frame": 5, "verdict": "spurious"}, {"frame": 8, "verdict": "needed"}]
     said = {3: "spurious retransmission", 5: "fast retransmission", 7: "spurious retransmission", 8: "out-of-order"}

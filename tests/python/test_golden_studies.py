@@ -153,7 +153,9 @@ def test_a_study_of_liars_puts_each_run_in_its_place(
     golden.check(f"studies/{name}-searched", [digest(searched), len(searched)])
 
 
-def test_what_senders_deliver_is_ranked_in_its_cell(effort: Effort, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_1_ranks_the_senders_of_each_cell_by_their_delivery(
+    effort: Effort, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine = Engine()
     monkeypatch.setattr("eifel.runs.run_many", engine)
     check("spikes.table1", artefacts()["spikes.table1"], effort, engine)
@@ -252,7 +254,9 @@ def test_captures_are_shown_to_each_tool(effort: Effort, monkeypatch: pytest.Mon
     check("captures.tools", captures_tools.ARTEFACT, effort)
 
 
-def test_predictions_are_judged_by_what_else_uses_the_path(effort: Effort, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predictions_are_judged_by_the_other_traffic_on_the_path(
+    effort: Effort, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = []
 
     def trial(seed: int, cross: str, draws: int) -> str:
@@ -273,7 +277,7 @@ def test_predictions_are_judged_by_what_else_uses_the_path(effort: Effort, monke
     golden.check("studies/captures.whatif-asked", digest(asked))
 
 
-def test_where_everything_is_refused_nothing_is_held() -> None:
+def test_without_a_prediction_no_range_holds_the_truth() -> None:
     columns = {name: np.ones(2) for name in ("low_bps", "high_bps", "middle_bps", "truth_bps", "captured_bps")}
     runs = Runs({**columns, "faster": np.zeros(2), "refused": np.array(["so", "so"])}, [])
     found = captures_whatif._row(runs, np.ones(2, bool))

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 import golden
-from eifel.papers.artefact import Artefact
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Measured, MeasuredRow
 from eifel.result import Result
 from eifel.statistics import Mean
 from test_golden import OF_MEANS

@@ -15,9 +15,8 @@ import golden
 from eifel import live
 from eifel.cli import main
 from eifel.papers import artefacts
-from eifel.papers.artefact import Studied
+from eifel.papers.artefact import Measured, Studied
 from eifel.papers.live import kernel, linux, loop, spike, thesis, whatif, wire
-from eifel.papers.measured import Measured
 from eifel.papers.study import Effort
 from eifel.reproduction import reproduce
 from eifel.runs import Runs, run
@@ -56,7 +55,7 @@ def test_the_verdicts_and_picture_of_a_live_figure_match_their_golden(name: str)
 
 
 @pytest.mark.usefixtures("simulated")
-def test_a_wire_that_does_otherwise_in_one_figure_fails_its_claims() -> None:
+def test_a_wire_that_differs_in_one_figure_fails_its_claims() -> None:
     measured = measured_on_wire("live.thesis")
     failing = {}
     for number, name in enumerate(thesis.FIGURES):
@@ -73,7 +72,7 @@ def test_a_wire_that_does_otherwise_in_one_figure_fails_its_claims() -> None:
 
 
 @pytest.mark.usefixtures("simulated")
-def test_a_wire_that_does_otherwise_in_one_world_fails_claims() -> None:
+def test_a_wire_that_differs_in_one_world_fails_claims() -> None:
     measured = measured_on_wire("live.spike")
     named = [row.row.name for row in measured.rows]
     failing = {}
@@ -195,7 +194,7 @@ def test_a_refused_command_of_the_wire_is_an_error_of_one_line() -> None:
     assert "usage" in kernel._eifel("judge", "--help")
 
 
-def test_what_linux_shows_predicts_what_it_then_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_capture_without_f_rto_predicts_the_run_with_f_rto(monkeypatch: pytest.MonkeyPatch) -> None:
     """The simulator's sender replaces Linux, with F-RTO if requested."""
     asked: list[Any] = []
 

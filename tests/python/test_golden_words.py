@@ -13,7 +13,7 @@ from eifel.cli import main, output
 from eifel.cli.compare import _letters, _short
 from eifel.documents import calibration
 from eifel.papers import artefacts
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Measured, MeasuredRow
 from eifel.papers.responding import settings
 from eifel.registry import algorithms
 from eifel.report import build
@@ -66,7 +66,7 @@ def test_the_contents_of_a_report_list_each_artefact_below_its_paper() -> None:
     assert re.findall(r'<a href="#([^"]*)"', contents) == [one.artefact.id for one in held]
 
 
-def test_the_table_of_what_else_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_of_variants_has_a_line_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each variant is a line, and its scenarios differ from those of every other variant."""
     asked = []
 
@@ -80,7 +80,7 @@ def test_the_table_of_what_else_was_tried(monkeypatch: pytest.MonkeyPatch) -> No
         return calibration.Nearness(number / 7, {column.name: number for column in settings.COLUMNS}, means)
 
     monkeypatch.setattr(calibration, "nearness", near)
-    golden.check("printed/variants", calibration.variants_report())
+    golden.check("printed/variants", calibration.variants_table().splitlines())
     assert {repetitions for _, repetitions in asked} == {calibration.REPETITIONS}
     assert len({json.dumps(scenarios) for scenarios, _ in asked}) == len(calibration.VARIANTS)
     golden.check("rows/variants", [_digest(scenarios) for scenarios, _ in asked])

@@ -136,7 +136,7 @@ def stored() -> dict[str, Any]:
     return found
 
 
-def test_the_pages_show_what_was_found(stored: dict[str, Any]) -> None:
+def test_the_pages_show_the_stored_findings(stored: dict[str, Any]) -> None:
     page = (ROOT / HARM).read_text(encoding="utf-8")
     assert page.count("<!-- hunted: ") == len(hunted.TABLES)
     assert hunted.filled(page, stored) == page
@@ -168,7 +168,7 @@ def test_the_picture_has_each_sender_where_the_search_found_it(stored: dict[str,
     assert shown == expected
 
 
-def test_the_claims_allow_what_was_found_and_little_more(stored: dict[str, Any]) -> None:
+def test_the_published_shares_are_barely_above_the_found_ones(stored: dict[str, Any]) -> None:
     found = {one["claim"]: one for one in (stored["default"], stored["careful"], *stored["wrong"].values())}
     for claim in hunts.PUBLISHED:
         if claim.claim["kind"] != "liars":
@@ -186,7 +186,7 @@ def test_the_advice_links_a_scenario_against_each_line_that_has_one() -> None:
     assert all((ROOT / file).is_file() for file in linked)
 
 
-def test_what_is_kept_of_a_search_counts_the_neighbours() -> None:
+def test_the_stored_row_of_a_search_counts_scenarios_with_a_neighbour() -> None:
     flow = 'application = { kind = "bulk" }\nsender = { recover = { name = "rfc6675" } }\n'
     alone, beside = f"[[flow]]\n{flow}", f"[[flow]]\n{flow}[[flow]]\n"
     against = [{"value": 0.3, "error": 0.1, "scenario": text} for text in (alone, beside, beside)]
@@ -210,7 +210,7 @@ def counted(file: str, algorithms: dict[str, Any], runs: int = 6) -> dict[str, f
     return {name: float(found[name].mean()) for name in ("goodput_bps", "undos", "drops_after_undo", "timeouts")}
 
 
-def test_a_burst_after_the_undo_is_what_harms_over_a_queue_of_two() -> None:
+def test_over_a_queue_of_two_the_burst_after_an_undo_does_the_harm() -> None:
     """Same detector and grant: `as-carried` sends two segments where RFC 4015 sends up to an initial window."""
     always = {"detect": "eifel-timestamps", "grant": "always"}
     burst, two = (counted("reordering-tiny-queue", {**always, "respond": name}) for name in ("rfc4015", "as-carried"))
@@ -229,7 +229,7 @@ def test_undos_that_losses_follow_are_soon_refused() -> None:
     assert limited["goodput_bps"] > 2 * free["goodput_bps"]
 
 
-def test_where_a_spike_loses_the_tail_a_probe_helps_an_undo() -> None:
+def test_a_tail_loss_probe_helps_an_undo_after_a_spike_that_loses_the_tail() -> None:
     def against_none(recover: str) -> float:
         none, careful = (
             counted("newreno-sack-lost-acks", {**sender, "recover": recover})
@@ -240,7 +240,7 @@ def test_where_a_spike_loses_the_tail_a_probe_helps_an_undo() -> None:
     assert against_none("rack-tlp") > against_none("newreno-sack") + 0.2
 
 
-def test_a_search_on_a_cluster_finds_what_one_machine_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_on_a_cluster_finds_the_same_as_one_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hunts, "PART", 40)
     distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'eifel[dask]'")
     found = [hunts.hunt(CLAIM, 80, 3, tmp_path / "here", hunts.local(0, lambda _done: None))]

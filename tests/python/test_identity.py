@@ -73,7 +73,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_whatever_decides_a_sweeps_results_makes_it_another(change: Callable[[dict[str, Any]], None]) -> None:
+def test_a_change_of_any_setting_changes_the_identity_of_a_sweep(change: Callable[[dict[str, Any]], None]) -> None:
     other = copy.deepcopy(SWEEP)
     change(other)
     assert identity_of(sweeps.load(other)) != identity_of(sweeps.load(SWEEP))
@@ -103,7 +103,7 @@ def test_the_engine_is_known_by_its_binary(tmp_path: Path, monkeypatch: pytest.M
     ("effort", "definition"),
     [({"seed": 2}, {}), ({"repetitions": 4}, {}), ({"source": "edited"}, {}), ({}, {"what": "others"})],
 )
-def test_whatever_decides_the_parts_of_a_study_does_them_anew(
+def test_a_change_of_any_setting_runs_the_parts_of_a_study_again(
     effort: dict[str, Any], definition: dict[str, str], tmp_path: Path
 ) -> None:
     asked = Effort(1, 3, None, tmp_path, source="text")

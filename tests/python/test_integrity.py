@@ -84,7 +84,7 @@ def test_no_flipped_byte_of_a_sweep_becomes_a_result(swept: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["runs-000000.parquet", "shards.sha256", "sweep.json"])
-def test_only_what_is_damaged_is_made_again(name: str, swept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_damaged_files_of_a_sweep_are_made_again(name: str, swept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, asked = contents(swept), runs_of_engine(monkeypatch)
     for cut in (0, 1, len(whole[name]) // 2, len(whole[name]) - 1):
         (swept / name).write_bytes(whole[name][:cut])

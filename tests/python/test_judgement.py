@@ -10,10 +10,9 @@ import pytest
 
 from eifel.cli.reproduce import holds
 from eifel.papers import artefacts
-from eifel.papers.artefact import Artefact, Claim, Column, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, MeasuredRow, Row
 from eifel.papers.dualrtt import fit, grid
 from eifel.papers.dualrtt.tables2_and_3 import COLUMNS
-from eifel.papers.measured import Measured, MeasuredRow
 from eifel.report.comparison import verdict_of
 from eifel.runs import Runs
 from eifel.statistics import Mean
@@ -117,13 +116,13 @@ def of_one_path(path: grid.Path, missed: list[int], wrong: list[int], detected: 
         ([4, 0, 4, 4, 4, 4, 4], [0, 1, 0, 0, 0, 0, 0], 0.01),
     ],
 )
-def test_the_best_tau_weighs_what_is_missed_and_what_is_wrong(missed: list[int], wrong: list[int], best: float) -> None:
+def test_the_best_tau_weighs_missed_and_wrong_verdicts(missed: list[int], wrong: list[int], best: float) -> None:
     path = grid.PATHS[17]
     assert fit.best(of_one_path(path, missed, wrong)) == {path: best}
     assert fit.best(of_one_path(path, missed, wrong, detected=0)) == {}
 
 
-def test_a_models_tau_is_kept_within_what_was_tried() -> None:
+def test_a_models_tau_stays_within_the_tried_range() -> None:
     path = grid.Path(1_000_000, 1000, 1500)
     for intercept, tau in ((0.3, 0.3), (0.009, 0.01), (-5.0, 0.01), (0.6, 0.6), (0.61, 0.6), (7.0, 0.6)):
         assert fit.Model(0.0, 0.0, 0.0, intercept).tau(path) == tau

@@ -44,7 +44,7 @@ def test_a_scenario_that_has_no_bulk_transfer_is_refused() -> None:
 
 
 @needs_rights
-def test_what_is_sent_to_a_kernel_is_recorded(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_transfer_to_a_kernel_is_recorded(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     sink = "import socket; c, _ = socket.create_server(('', 5001)).accept()\nwhile c.recv(65536): pass"
     folder = tmp_path / "sent"
     call = ["live", "send", "--bytes", "300K", "--json", "--record", str(folder), "10.85.0.1:5001"]
@@ -57,7 +57,7 @@ def test_what_is_sent_to_a_kernel_is_recorded(tmp_path: Path, capfd: pytest.Capt
 
 
 @needs_rights
-def test_what_a_kernel_sends_is_recorded_where_it_arrives(tmp_path: Path) -> None:
+def test_a_transfer_from_a_kernel_is_recorded_at_its_receiver(tmp_path: Path) -> None:
     source = "import socket; socket.create_connection(('10.85.0.2', 5001)).sendall(bytes(300_000))"
     folder = tmp_path / "taken"
     call = ["live", "receive", "--record", str(folder), "5001"]
@@ -182,7 +182,7 @@ def test_the_log_of_a_box_is_stored_as_parquet(tmp_path: Path, capfd: pytest.Cap
 
 
 @needs_rights
-def test_what_was_recorded_is_put_into_the_box_as_a_path(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_path_of_a_recording_runs_in_the_emulator(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Runs record, extract and hiccup one after another, as a user would."""
     first, second = tmp_path / "first.toml", tmp_path / "second.toml"
     first.write_text(dumps(loop.path(loss={"kind": "random", "rate": 0.02}, rate_bps=4_000_000)))

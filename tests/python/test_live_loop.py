@@ -2,8 +2,8 @@
 
 import pytest
 
+from eifel.papers.artefact import Measured, MeasuredRow
 from eifel.papers.live.loop import ARTEFACT, CHANGES, LOSSES, QUEUE, REORDERING, SPIKE, STAGES
-from eifel.papers.measured import Measured, MeasuredRow
 from eifel.statistics import Mean
 
 PATH, SHOWN, LOOPED, AGAIN = STAGES

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike, NDArray
 
-from eifel.model.loss import Retransmission, by_squares, in_rounds, in_the_limit, sent_by_cycles
+from eifel.model.loss import Retransmission, _pipe, by_squares, in_rounds, sent_by_cycles
 
 RATIOS = np.array([0.5, 1.0, 1.1, 1.25, 4 / 3, 1.5, 2.0, 2.7, 3.9, 4.0, 4.1, 9.0, 100.0])
 
@@ -25,7 +26,7 @@ def test_squares_are_counted(spurious: Retransmission, ratio: float, squares: tu
 
 
 @pytest.mark.parametrize("spurious", ["fast retransmit", "timeout"])
-def test_squares_are_what_small_steps_add_up_to(spurious: Retransmission) -> None:
+def test_the_closed_form_equals_the_sum_of_small_steps(spurious: Retransmission) -> None:
     start = 0.25 if spurious == "fast retransmit" else 0.0
     steps = np.arange(200_000) / 200_000
     load = start + steps * (1 - start)
@@ -34,6 +35,28 @@ def test_squares_are_what_small_steps_add_up_to(spurious: Retransmission) -> Non
         pipe = min(1 / ratio, 1.0)
         did, could = np.minimum(load, pipe).sum(), np.minimum(regular, pipe).sum()
         assert float(by_squares(ratio, spurious)) == pytest.approx((could - did) / did, abs=1e-4)
+
+
+def in_the_limit(ratio: ArrayLike) -> NDArray[np.float64]:
+    """Returns the limit of `in_rounds` for ever larger windows, in closed form.
+
+    It is equal for timeouts and fast retransmits: slow start takes log2(W/4) round trips, and the
+    rest of the way to W takes 3 W / 4.
+    """
+    pipe = _pipe(ratio)
+
+    def lasts(load: ArrayLike) -> NDArray[np.float64]:
+        """Returns the time in which the load grows from nothing to `load`."""
+        below = np.minimum(load, pipe)
+        return np.asarray(pipe * below + (np.square(load) - below**2) / 2)
+
+    cycle, time = lasts(1.0) - lasts(0.5), lasts(1.0) - lasts(0.25)
+    cycles = np.floor(time / cycle)
+    until = lasts(0.5) + time - cycles * cycle
+    # The load reached in the last cycle: the inverse of `lasts`.
+    load = np.where(until <= pipe**2, until / pipe, np.sqrt(np.maximum(2 * until - pipe**2, 0)))
+    did, could = (1 - 0.25**2) / 2, cycles * 0.375 + (load**2 - 0.25) / 2
+    return np.asarray((could - did) / did)
 
 
 @pytest.mark.parametrize("spurious", ["fast retransmit", "timeout"])

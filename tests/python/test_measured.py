@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eifel.documents import contains, measured, recorded, stored
+from eifel.documents import calibration, contains, measured, recorded, stored
 from eifel.papers import artefacts
 from eifel.reproduction import reproduce
 
@@ -22,7 +22,7 @@ def test_a_stored_result_has_the_definition_of_its_artefact(name: str) -> None:
 
 
 @pytest.mark.parametrize("page", sorted({page for page, _ in measured.BLOCKS.values()}))
-def test_a_pages_tables_are_what_is_stored(page: str) -> None:
+def test_a_pages_tables_hold_the_stored_numbers(page: str) -> None:
     assert (ROOT / page).read_text(encoding="utf-8") == measured.written(page, STORE)
 
 
@@ -35,12 +35,12 @@ def test_no_page_calls_a_table_measured_that_is_not_kept() -> None:
 
 
 @pytest.mark.parametrize(("page", "sentence"), measured.quotes(STORE))
-def test_a_page_says_what_is_stored(page: str, sentence: str) -> None:
+def test_a_pages_sentences_hold_the_stored_numbers(page: str, sentence: str) -> None:
     assert contains(page, sentence)
 
 
 @pytest.mark.parametrize(("page", "sentence"), recorded.quotes(RECORDED))
-def test_a_page_says_what_was_measured_over_recorded_links(page: str, sentence: str) -> None:
+def test_a_pages_sentences_about_recorded_links_hold_the_stored_numbers(page: str, sentence: str) -> None:
     assert contains(page, sentence)
 
 
@@ -58,7 +58,7 @@ def test_measured_again_it_is_the_same(name: str) -> None:
         assert row["measured"] == pytest.approx(kept["measured"], abs=1e-6)
 
 
-def test_the_page_of_the_calibration_counts_what_the_artefact_counts() -> None:
+def test_the_page_of_the_calibration_has_the_artefacts_counts() -> None:
     """The page has each seed separately; the artefact has the fit's seed, and the mean of the others."""
     found: dict[tuple[str, bool, bool], list[list[int]]] = {}
     for line in (ROOT / "docs" / "internals" / "calibration.md").read_text(encoding="utf-8").splitlines():
@@ -73,6 +73,10 @@ def test_the_page_of_the_calibration_counts_what_the_artefact_counts() -> None:
         counts = found[row["keys"]["setting"], "other rows" in judge, "seeds" in judge]
         means = [sum(column) / len(counts) for column in zip(*counts, strict=True)]
         assert means == [row["measured"][name] for name in measured.COLUMNS]
+
+
+def test_the_page_of_the_calibration_says_how_often_each_setting_was_run() -> None:
+    assert all(contains(page, sentence) for page, sentence in calibration.quotes())
 
 
 def test_findings_say_how_many_values_agree_on_the_other_seeds() -> None:

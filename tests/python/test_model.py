@@ -16,7 +16,7 @@ from eifel.plots.prediction import prediction_figure
 LITE = {"name": "lite", "clock": "exact", "granularity_ms": 1, "initial_ms": 60_000}
 
 
-def test_a_cycle_is_what_the_thesis_says_and_a_quarter_of_w_more() -> None:
+def test_a_load_cycle_has_the_thesis_segments_and_a_quarter_of_w_more() -> None:
     for max_load in (2, 10, 26, 40):
         model = SteadyState(max_load, 0.01)
         assert model.cycle_segments == 3 * max_load**2 / 8 + max_load / 4

@@ -1,11 +1,24 @@
+import base64
+import gzip
 import json
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from eifel.report.columns import FARTHEST, Packer, unpack
+from eifel.report.columns import BYTES, FARTHEST, Packer
+
+
+def unpack(text: str, column: dict[str, float | int]) -> NDArray[np.float64]:
+    content = gzip.decompress(base64.b64decode(text))
+    at, count = int(column["at"]), int(column["n"])
+    planes = np.frombuffer(content[at : at + BYTES * count], np.uint8).reshape(BYTES, count)
+    # The two lowest bytes are zero, and the shift back extends the sign.
+    wide = np.vstack([np.zeros((8 - BYTES, count), np.uint8), planes])
+    whole = np.ascontiguousarray(wide.T).view("<i8").ravel() >> 8 * (8 - BYTES)
+    return np.asarray(np.cumsum(whole) * column["scale"] + column["offset"], dtype=np.float64)
 
 
 @given(st.lists(st.lists(st.integers(-FARTHEST, FARTHEST), max_size=50), max_size=4))

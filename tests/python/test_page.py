@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser import CHROMIUM, Browser
-from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, MeasuredRow, Recorded, Row
 from eifel.plots.style import new_figure
 from eifel.report import _line, build
 from eifel.report.comparison import verdict_of
@@ -52,7 +51,7 @@ def of(within: int, count: int, *holding: bool, name: str = "test.rows") -> Meas
         (of(4, 5), "mostly"),
     ],
 )
-def test_amber_is_for_what_mostly_agrees_and_red_for_a_claim_that_fails(measured: Measured, verdict: str) -> None:
+def test_mostly_agreeing_values_are_amber_and_a_failed_claim_is_red(measured: Measured, verdict: str) -> None:
     assert verdict_of(measured)[0] == verdict
 
 
@@ -153,13 +152,13 @@ def test_a_table_of_many_rows_and_two_keys_is_a_heat_map() -> None:
     assert section.count("<rect") == 80 and "<title>sender s19, response r3: 79</title>" in section
 
 
-def test_headlines_name_what_was_not_measured() -> None:
+def test_headlines_name_the_artefacts_that_are_not_measured() -> None:
     assert "Not measured here: what detectors find and the map" in headlines(
         [reproduce("responding.table1", repetitions=2)]
     )
 
 
-def test_an_artefact_says_what_one_should_see() -> None:
+def test_an_artefact_shows_its_first_claim_as_the_expected_finding() -> None:
     assert '<p class="see">One should see: so.</p>' in build([of(1, 1, True)])
     assert "One should see: so. <span" in build([of(1, 1, False, True)])
     assert "One should see" not in build([of(1, 1)])
@@ -225,7 +224,7 @@ class TestInABrowser:
         browser.until("document.querySelectorAll('.take').length > 3")
         return browser
 
-    def test_it_fits_and_nothing_is_endless(self, page: Browser) -> None:
+    def test_the_page_fits_the_window_and_no_section_is_endless(self, page: Browser) -> None:
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         if page.evaluate("innerWidth") >= 1280:
             heights = "[...document.querySelectorAll('section')].map((one) => one.getBoundingClientRect().height)"
@@ -253,7 +252,7 @@ class TestInABrowser:
         top = page.evaluate("document.querySelector('.contents').getBoundingClientRect().top")
         assert (top >= 0) == (page.evaluate("innerWidth") > 640)
 
-    def test_tables_sort_by_what_was_measured(self, page: Browser) -> None:
+    def test_tables_sort_by_the_measured_values(self, page: Browser) -> None:
         table = "document.getElementById('responding.table3').querySelector('table.rows')"
         head = f"{table}.querySelector('th.n')"
         values = f"[...{table}.tBodies[0].rows].map((row) => parseFloat(row.querySelectorAll('td.n')[1].textContent))"
@@ -302,7 +301,7 @@ def test_a_verdict_without_delay_stands_at_the_left_end_and_any_other_where_it_i
 
 
 @pytest.mark.parametrize(("relative", "absolute", "band"), [(0.1, None, (90, 110)), (None, 5.0, (95, 105))])
-def test_a_lines_band_is_what_would_agree_with_the_published(
+def test_a_lines_band_is_the_tolerance_of_the_published_value(
     relative: float | None, absolute: float | None, band: tuple[float, float]
 ) -> None:
     column = Column("time_s", "Time, s", relative=relative, absolute=absolute)

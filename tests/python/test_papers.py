@@ -74,7 +74,7 @@ def test_definitions_differ() -> None:
     assert len({artefact.definition() for artefact in ALL}) == len(ALL)
 
 
-def test_what_table_1_prints() -> None:
+def test_table_1_has_the_two_rows_that_the_paper_prints() -> None:
     rows = artefacts()["responding.table1"].rows
     assert [(dict(row.keys), dict(row.published)) for row in rows] == [
         (
@@ -91,7 +91,7 @@ def test_what_table_1_prints() -> None:
 
 
 @pytest.mark.parametrize("artefact", ALL, ids=lambda artefact: artefact.id)
-def test_what_the_paper_leaves_open_is_named(artefact: Artefact) -> None:
+def test_each_artefact_names_the_settings_that_its_paper_leaves_open(artefact: Artefact) -> None:
     assert artefact.fitted
     for setting in artefact.fitted:
         assert setting.name

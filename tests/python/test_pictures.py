@@ -10,9 +10,8 @@ import pytest
 
 from eifel import exports
 from eifel.papers import artefacts
-from eifel.papers.artefact import Artefact
+from eifel.papers.artefact import Artefact, Measured, MeasuredRow
 from eifel.papers.dualrtt import parking_lot
-from eifel.papers.measured import Measured, MeasuredRow
 from eifel.plots import intervals
 from eifel.plots.style import new_figure
 from eifel.report import build

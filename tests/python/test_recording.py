@@ -32,7 +32,7 @@ tcp = {{ payload_bytes = 1000, receive_window_segments = 400 }}
 
 
 @pytest.mark.parametrize("example", ["spike.toml", "request-response.toml"])
-def test_a_recording_holds_what_a_run_holds_in_memory(example: str, tmp_path: Path) -> None:
+def test_a_recording_holds_the_tables_that_a_run_holds_in_memory(example: str, tmp_path: Path) -> None:
     settings = {"duration_s": 60}
     streamed = eifel.record(EXAMPLES / example, tmp_path / "record", settings=settings)
     whole = eifel.run(EXAMPLES / example, settings=settings)
@@ -140,7 +140,7 @@ def comments(file: Path) -> list[tuple[int, str]]:
     return found
 
 
-def test_captures_say_what_was_needless_undone_and_dropped_where(tmp_path: Path) -> None:
+def test_captures_have_comments_on_needless_retransmissions_undos_and_drops(tmp_path: Path) -> None:
     spike = eifel.record(EXAMPLES / "spike.toml", tmp_path / "spike", captures=["sender", "receiver"])
     texts = [text for _, text in comments(tmp_path / "spike" / "sender.pcapng")]
     assert sum("needless retransmission" in text for text in texts) == spike.main["spurious_retransmissions"] > 0

@@ -105,7 +105,7 @@ def test_the_same_results_give_the_same_page(ids: list[str]) -> None:
         assert without_times(name) == without_times(name)
 
 
-def test_the_command_of_a_trace_names_what_is_missing(tmp_path: Path) -> None:
+def test_the_command_of_an_artefact_over_traces_names_the_missing_files(tmp_path: Path) -> None:
     trace = tmp_path / "a.down"
     trace.write_text("1\n")
     measured = reproduce("cellular.trace", traces=[trace])

@@ -9,8 +9,7 @@ from eifel import store
 from eifel.cli.reproduce import MOST_ROWS, _chosen, show
 from eifel.errors import BadInputError
 from eifel.papers import artefacts
-from eifel.papers.artefact import Artefact, Column, Row
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Column, Measured, MeasuredRow, Row
 from eifel.reproduction import reproduce
 from eifel.statistics import Mean
 
@@ -57,7 +56,7 @@ def test_a_claim_that_cannot_be_looked_for_does_not_hold(calls: list[str]) -> No
 
 
 @pytest.mark.parametrize("name", [TABLE, FIGURE])
-def test_what_is_stored_is_not_measured_again(calls: list[str], tmp_path: Path, name: str) -> None:
+def test_a_stored_artefact_is_not_measured_again(calls: list[str], tmp_path: Path, name: str) -> None:
     first = reproduce(name, repetitions=3, out=tmp_path)
     asked = len(calls)
     second = reproduce(name, repetitions=3, out=tmp_path)

@@ -21,7 +21,7 @@ def test_summary_and_tables(scenario: Path) -> None:
     assert [flow["flow"] for flow in result] == ["main"]
 
 
-def test_only_what_is_asked_for_is_recorded(scenario: Path) -> None:
+def test_only_the_requested_tables_are_recorded(scenario: Path) -> None:
     result = eifel.run(scenario, record=("acks",))
     assert list(result.tables) == ["acks"]
     assert "<table>" in result._repr_html_()
@@ -67,7 +67,7 @@ def test_a_notebook_gets_every_form_from_one_drawing(scenario: Path, monkeypatch
     }
 
 
-def test_a_notebook_gets_the_summary_where_nothing_was_recorded(scenario: Path) -> None:
+def test_a_notebook_shows_the_summary_if_no_table_was_recorded(scenario: Path) -> None:
     result = eifel.run(scenario, record=("acks",))
     assert result._repr_svg_() is None
     assert result._repr_mimebundle_() == {"text/plain": repr(result), "text/html": result.summary_html()}

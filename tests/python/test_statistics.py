@@ -15,7 +15,7 @@ def test_t_quantile_is_scipys(freedom: int, probability: float) -> None:
     assert t_quantile(probability, freedom) == pytest.approx(stats.t.ppf(probability, freedom), rel=1e-9, abs=1e-12)
 
 
-def test_t_quantile_refuses_what_has_none() -> None:
+def test_t_quantile_refuses_probabilities_0_and_1_and_no_freedom() -> None:
     for probability, freedom in ((0.0, 5), (1.0, 5), (0.5, 0)):
         with pytest.raises(ValueError, match="t quantile"):
             t_quantile(probability, freedom)
@@ -54,13 +54,13 @@ def test_share_interval_is_scipys(count: int, share: float) -> None:
     assert 0 <= found.interval[0] <= found.mean <= found.interval[1] <= 1
 
 
-def test_a_share_of_nothing_is_refused() -> None:
+def test_a_share_of_no_trials_is_refused() -> None:
     for hits, count in ((0, 0), (2, 1), (-1, 5)):
         with pytest.raises(ValueError, match="the share of"):
             share_interval(hits, count)
 
 
-def test_how_far_a_mean_can_be_trusted_stands_behind_it() -> None:
+def test_a_mean_is_printed_with_its_confidence_interval() -> None:
     assert mean_interval([1, 2, 3, 4, 5]).spread(2) == "± 1.96"
     assert mean_interval([1.0]).spread(2) == ""
     assert share_interval(0, 100).spread(3) == "(0.000 to 0.037)"

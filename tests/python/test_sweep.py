@@ -191,7 +191,7 @@ def test_the_bytes_do_not_depend_on_threads_or_interruptions(tmp_path: Path, mon
     assert sorted(told) == told
 
 
-def test_one_table_with_what_was_set(tmp_path: Path) -> None:
+def test_the_table_of_a_sweep_has_the_settings_of_each_run(tmp_path: Path) -> None:
     eifel.sweep(SWEEP, out=tmp_path)
     runs = eifel.load_sweep(tmp_path)
     assert runs.num_rows == 56
@@ -246,7 +246,9 @@ def test_a_folder_of_another_sweep_is_left_alone(tmp_path: Path) -> None:
     assert eifel.load_sweep(tmp_path).num_rows == 64
 
 
-def test_nothing_runs_where_nothing_can_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sweep_runs_nothing_if_its_folder_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "file").write_text("")
     assert main(["sweep", str(written(tmp_path)), "--out", str(tmp_path / "file" / "out")]) == FAILED
     assert "file/out" in capsys.readouterr().err
@@ -254,7 +256,7 @@ def test_nothing_runs_where_nothing_can_be_written(tmp_path: Path, capsys: pytes
         eifel.load_sweep(tmp_path)
 
 
-def test_a_full_disk_loses_nothing_finished(
+def test_a_full_disk_loses_no_finished_shard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sync, count = os.fsync, []
@@ -296,7 +298,9 @@ def test_ctrl_c_of_the_command_and_the_same_command_again(tmp_path: Path) -> Non
     (tmp_path / "sweep.toml").write_text(SWEEP_FILE)
 
 
-def test_the_command_prints_means_and_knows_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_size_and_the_means_of_a_sweep(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = written(tmp_path)
     assert main(["sweep", str(file), "--check"]) == OK
     assert capsys.readouterr().out == "cells 2, repetitions 40, runs 80, shards 16\n"

@@ -39,7 +39,7 @@ def test_switches_and_floats() -> None:
 
 
 @given(hnp.arrays(np.int64, st.integers(0, 40), elements=st.integers(-1, 100)))
-def test_a_frame_gives_back_what_the_engine_gave(values: np.ndarray) -> None:
+def test_a_frame_returns_the_engines_values(values: np.ndarray) -> None:
     words = ["-", "a", "b"]
     codes = (np.abs(values) % 3).astype(np.uint8)
     frame = Frame(table({"n": values, "c": codes}, {"c": words}))

@@ -10,7 +10,7 @@ import eifel
 from eifel import store
 from eifel.cli import main
 from eifel.papers import artefacts
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Measured, MeasuredRow
 from eifel.papers.thesis import cycles, figures5_16_and_5_17, paths, timers
 from eifel.report import build
 from eifel.reproduction import reproduce
@@ -86,7 +86,7 @@ def test_over_a_recorded_link_beside_the_others(tmp_path: Path) -> None:
     assert ">gap<" in (out / "report.html").read_text()
 
 
-def test_what_precise_restarting_is_worth_depends_on_the_packets() -> None:
+def test_precise_restarts_gain_with_small_packets_and_cost_with_large_ones() -> None:
     """It depends on room in the buffer for the retransmission, as the notebook and figure 5-16 say."""
     sizes = (296, 488, 1500)
     runs = run_many(

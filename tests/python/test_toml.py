@@ -19,7 +19,7 @@ documents = st.dictionaries(
 
 
 @given(documents)
-def test_what_is_written_is_read_back(document: dict) -> None:
+def test_a_written_document_is_read_back_equal(document: dict) -> None:
     assert tomllib.loads(toml.dumps(document)) == document
 
 

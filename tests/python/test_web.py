@@ -179,7 +179,7 @@ def test_the_page_is_small_and_may_not_connect(page: Path) -> None:
     assert "http://" not in html.replace("http://www.w3.org", "").replace("http://dean", "")
 
 
-def test_the_readmes_spike_is_what_one_sees_first(opened: Browser) -> None:
+def test_the_page_opens_with_the_readmes_spike(opened: Browser) -> None:
     flow = json.loads(_engine.run(SPIKE, "spike.toml", 0, []).summary_json())[0]
     spurious, again = flow["spurious_retransmissions"], flow["retransmissions"]
     assert f"{spurious} of {again} retransmissions needless" in text(opened, "cost-b")
@@ -246,7 +246,7 @@ def test_each_preset_runs(opened: Browser) -> None:
         )
 
 
-def test_where_data_goes_both_ways_both_are_counted_and_the_busier_is_drawn(opened: Browser, page: Path) -> None:
+def test_of_two_directions_both_are_counted_and_the_busier_is_drawn(opened: Browser, page: Path) -> None:
     show(opened, page, "#preset=two-way-thin-return")
     said = text(opened, "cost-b")
     assert "needless" in said and ": 0 bytes" not in said
@@ -277,7 +277,7 @@ def test_it_runs_over_sctp_too(opened: Browser) -> None:
     assert "cover" in opened.evaluate("document.querySelector(\"#sender-b select[name='detect']\").value")
 
 
-def test_step_mode_says_what_each_part_decides(opened: Browser) -> None:
+def test_step_mode_shows_the_decision_of_each_part(opened: Browser) -> None:
     opened.evaluate("document.getElementById('steps').open = true; 0")
     opened.until("document.getElementById('step-text').textContent !== ''")
     seen = []

@@ -8,8 +8,7 @@ import pytest
 
 import eifel
 from eifel.papers import artefacts
-from eifel.papers.artefact import Artefact
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Measured
 from eifel.papers.study import Study
 from eifel.reproduction import reproduce
 from eifel.studies import burst, detector_runs, neighbours, responses, settings, truth

@@ -35,7 +35,7 @@ def test_counts_and_the_smallest_world(worlds: Worlds) -> None:
     assert any("spurious" in text for _, text in smallest.notes)
 
 
-def test_the_page_shows_what_is_found(worlds: Worlds) -> None:
+def test_the_page_shows_the_smallest_world_and_each_failure(worlds: Worlds) -> None:
     page = (Path(__file__).parents[2] / "docs" / "internals" / "worlds.md").read_text()
     smallest = worlds.failed["false-undo"].smallest
     assert smallest is not None
@@ -109,7 +109,7 @@ def test_the_claims_hold_over_three_segments(tmp_path: Path, monkeypatch: pytest
     assert [claim["text"] for claim in measured.claims() if not claim["holds"]] == []
 
 
-def test_it_is_left_to_those_who_name_it() -> None:
+def test_all_small_worlds_are_measured_only_by_name() -> None:
     assert artefacts()["detectors.small_worlds"].is_long
 
 

@@ -151,7 +151,7 @@ impl Associated {
         let mut sent = Vec::new();
         let mut packet = eifel_sctp::Packet::default();
         while let Some(outgoing) = self.association.poll_transmit(self.now, &mut packet) {
-            sent.push((outgoing.addresses.destination(), packet.to_bytes()));
+            sent.push((self.association.addresses(&outgoing).destination(), packet.to_bytes()));
         }
         note((self.now, &sent));
         sent

@@ -332,7 +332,8 @@ impl Messenger {
                 self.outcome.chunks += 1;
                 self.outcome.retransmissions += u64::from(transmission.copy > 0);
             }
-            self.put(outgoing.addresses, &bytes, packet)?;
+            let addresses = *association.addresses(&outgoing);
+            self.put(addresses, &bytes, packet)?;
         }
         Ok(BATCH)
     }

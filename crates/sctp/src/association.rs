@@ -35,15 +35,21 @@ pub(crate) enum Control {
     Error(Vec<u8>),
 }
 
-/// The addresses and path of a packet to send.
+/// The path of a packet to send. [`Association::addresses`] returns its addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outgoing {
-    /// This end's address as source, the peer's as destination.
-    pub addresses: Addresses,
     /// The path of the association; `None` for a reply to the sender of a packet.
     pub path: Option<PathId>,
     /// Whether another packet may follow now.
     pub more: bool,
+}
+
+/// Whole packets to send outside the normal exchange, such as an INIT ACK or ABORT.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Replies {
+    pub(crate) waiting: VecDeque<(Addresses, Packet)>,
+    /// The addresses of the newest reply that was sent.
+    pub(crate) sent_to: Option<Addresses>,
 }
 
 /// The receiving side.
@@ -95,8 +101,7 @@ pub struct Association {
     /// Consecutive errors on all paths (section 8.1).
     pub(crate) errors: u32,
     pub(crate) control: VecDeque<(PathId, Control)>,
-    /// Whole packets to send outside the normal exchange, such as an INIT ACK or ABORT.
-    pub(crate) replies: VecDeque<(Addresses, Packet)>,
+    pub(crate) replies: Replies,
     pub(crate) events: VecDeque<Event>,
     /// The transmissions in the newest packet.
     pub(crate) transmissions: Vec<Transmission>,
@@ -155,7 +160,7 @@ impl Association {
             predicts: false,
             errors: 0,
             control: VecDeque::new(),
-            replies: VecDeque::new(),
+            replies: Replies::default(),
             events: VecDeque::new(),
             transmissions: Vec::new(),
             draws: 0,
@@ -440,6 +445,18 @@ impl Association {
     #[inline]
     pub fn has_received(&self, position: u64) -> bool {
         self.inbound.as_ref().is_some_and(|inbound| inbound.tracker.has(position))
+    }
+
+    /// Returns the addresses of the newest packet: this end's as source, the peer's as destination.
+    ///
+    /// # Panics
+    /// If the association did not return `outgoing`.
+    #[inline]
+    pub fn addresses(&self, outgoing: &Outgoing) -> &Addresses {
+        match outgoing.path {
+            Some(path) => &self.paths[path.0].addresses,
+            None => self.replies.sent_to.as_ref().expect("the newest packet is a reply"),
+        }
     }
 
     /// Returns the transmissions in the newest packet, one per chunk.

@@ -136,7 +136,7 @@ impl Association {
     pub fn silent_until(&self, now: Instant) -> Option<Instant> {
         let (State::Established, Some(inbound)) = (&self.state, &self.inbound) else { return None };
         let due = inbound.tracker.deadline();
-        let silent = self.queue.is_empty() && self.replies.is_empty() && self.control.is_empty();
+        let silent = self.queue.is_empty() && self.replies.waiting.is_empty() && self.control.is_empty();
         (silent && due > now).then_some(due)
     }
 
@@ -146,7 +146,7 @@ impl Association {
         let (State::Established, Some(inbound), true) = (&self.state, &self.inbound, self.predicts) else {
             return Departure::Unpredicted;
         };
-        if !self.replies.is_empty() || !self.control.is_empty() {
+        if !self.replies.waiting.is_empty() || !self.control.is_empty() {
             return Departure::Unpredicted;
         }
         if self.queue.is_empty() {
@@ -180,8 +180,8 @@ impl Association {
         }
         let transmission = self.engine.send_quiet(now, path, size);
         packet.begin(self.header(self.peer_tag));
-        let data = self.queue.advance();
-        packet.push_data(data, self.queue.newest_bytes());
+        let (data, payload) = self.queue.advance();
+        packet.push_data(data, payload);
         self.transmissions.push(transmission);
         self.postpone_heartbeat(now, path);
         Departure::Written(path, self.engine.has_quiet_room(path))

@@ -57,7 +57,7 @@ impl Association {
         {
             // Section 8.5.1, rule E: the packet belongs to an earlier association. All its chunks
             // are ignored.
-            return self.replies.extend(out_of_the_blue(addresses, packet));
+            return self.replies.waiting.extend(out_of_the_blue(addresses, packet));
         }
         let mut chunks = packet.chunks();
         let Some(Ok(first)) = chunks.next() else { return };
@@ -308,7 +308,7 @@ impl Association {
 
     /// Queues a packet with one chunk, outside the normal exchange.
     pub(crate) fn reply(&mut self, addresses: Addresses, tag: u32, chunk: &Chunk<'_>) {
-        self.replies.push_back((addresses, single(self.header(tag), chunk)));
+        self.replies.waiting.push_back((addresses, single(self.header(tag), chunk)));
     }
 
     /// Returns the header of a packet to the peer.

@@ -32,20 +32,20 @@
 //!     if let Some(outgoing) = caller.poll_transmit(now, &mut packet) {
 //!         now += Duration::from_millis(10);
 //!         let back = match &mut callee {
-//!             None => match listener.handle(now, &outgoing.addresses, &packet) {
+//!             None => match listener.handle(now, caller.addresses(&outgoing), &packet) {
 //!                 ListenerAction::Reply(back, packet) => {
 //!                     answer = packet;
 //!                     Some(back)
 //!                 }
 //!                 ListenerAction::Accepted(association) => {
 //!                     let association: &mut Association = callee.insert(*association);
-//!                     association.poll_transmit(now, &mut answer).map(|outgoing| outgoing.addresses)
+//!                     association.poll_transmit(now, &mut answer).map(|outgoing| *association.addresses(&outgoing))
 //!                 }
 //!                 ListenerAction::Nothing => None,
 //!             },
 //!             Some(callee) => {
-//!                 callee.handle(now, &outgoing.addresses, &packet);
-//!                 callee.poll_transmit(now, &mut answer).map(|outgoing| outgoing.addresses)
+//!                 callee.handle(now, caller.addresses(&outgoing), &packet);
+//!                 callee.poll_transmit(now, &mut answer).map(|outgoing| *callee.addresses(&outgoing))
 //!             }
 //!         };
 //!         now += Duration::from_millis(10);
@@ -72,8 +72,6 @@ mod header_prediction;
 pub mod icmp;
 mod input;
 pub mod listener;
-#[cfg(test)]
-mod naive;
 mod opening;
 mod output;
 pub mod packet;
@@ -83,6 +81,8 @@ pub mod send_queue;
 pub mod settings;
 mod stamps;
 pub mod state;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod tracker;
 mod tuning;

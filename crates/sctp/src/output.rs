@@ -33,16 +33,17 @@ impl Association {
         self.transmissions.clear();
         match self.predict_departure(now, packet) {
             Departure::Nothing => None,
-            Departure::Written(path, more) => Some(Outgoing { more, ..self.outgoing(path) }),
+            Departure::Written(path, more) => Some(Outgoing { path: Some(path), more }),
             Departure::Unpredicted => self.any_departure(now, packet),
         }
     }
 
     #[inline(never)]
     fn any_departure(&mut self, now: Instant, packet: &mut Packet) -> Option<Outgoing> {
-        if let Some((addresses, reply)) = self.replies.pop_front() {
+        if let Some((addresses, reply)) = self.replies.waiting.pop_front() {
             *packet = reply;
-            return Some(Outgoing { addresses, path: None, more: true });
+            self.replies.sent_to = Some(addresses);
+            return Some(Outgoing { path: None, more: true });
         }
         match self.state {
             State::Closed => None,
@@ -53,12 +54,6 @@ impl Association {
                 Some(self.fill(now, &contents, packet))
             }
         }
-    }
-
-    /// Returns the addresses of packets sent on a path.
-    #[inline]
-    fn outgoing(&self, path: PathId) -> Outgoing {
-        Outgoing { addresses: self.paths[path.0].addresses, path: Some(path), more: true }
     }
 
     /// Writes INIT or COOKIE ECHO. Nothing else is sent before the peer has answered.
@@ -91,7 +86,7 @@ impl Association {
             }
             _ => unreachable!("the state was looked at"),
         }
-        Some(self.outgoing(path))
+        Some(Outgoing { path: Some(path), more: true })
     }
 
     /// Starts the timer of the state's repeated chunk.
@@ -141,7 +136,7 @@ impl Association {
         if let Some(stamps) = self.stamps.as_mut().filter(|_| stamped) {
             stamps.leave(now);
         }
-        self.outgoing(path)
+        Outgoing { path: Some(path), more: true }
     }
 
     /// Returns the path for an answer to `path`: the path itself, unless it is unconfirmed and so

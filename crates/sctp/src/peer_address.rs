@@ -205,6 +205,7 @@ impl Association {
     }
 
     /// Returns the path to the peer's address `remote`.
+    #[inline]
     pub fn path_of(&self, remote: IpAddr) -> Option<PathId> {
         self.paths.iter().position(|peer| peer.remote() == remote).map(PathId)
     }

@@ -26,7 +26,8 @@ impl Repeated {
     }
 }
 
-/// A state, with its data.
+/// A state, with its data. Each packet asks for the state, so it is one byte.
+#[repr(u8)]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     /// There is no association any more.

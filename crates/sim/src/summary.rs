@@ -139,13 +139,17 @@ impl FlowSummary {
         ]
     }
 
-    /// Returns the summary of a flow between two nodes as a JSON object, in the order of `numbers`.
-    /// The latencies of requests follow, if any was answered. A measure without a value is null.
+    /// Returns the numbers with those of the requests, if any was answered.
+    pub fn all_numbers(&self) -> impl Iterator<Item = (&'static str, Number)> {
+        self.numbers().into_iter().chain(self.requests.iter().flat_map(|of| Requests::numbers(Some(of))))
+    }
+
+    /// Returns the summary of a flow between two nodes as a JSON object, in the order of
+    /// `all_numbers`. A measure without a value is null.
     pub fn json(&self, from: &str, to: &str) -> String {
         let words = [("flow", self.flow.as_str()), ("from", from), ("to", to)];
         let words = words.map(|(name, word)| format!("\"{name}\": {}", json_text(word)));
-        let requests = self.requests.iter().flat_map(|of| Requests::numbers(Some(of)));
-        let numbers = self.numbers().into_iter().chain(requests).map(|(name, number)| match number {
+        let numbers = self.all_numbers().map(|(name, number)| match number {
             Number::Measure(measure) => format!("\"{name}\": {}", serde_json::Value::from(measure)),
             other => format!("\"{name}\": {other}"),
         });
@@ -175,20 +179,11 @@ impl Summary {
 
     /// Returns the summary as a JSON object.
     pub fn to_json(&self) -> String {
-        let flows: Vec<String> = self
-            .flows
-            .iter()
-            .map(|flow| {
-                let requests = flow.requests.iter().flat_map(|of| Requests::numbers(Some(of)));
-                let numbers: Vec<String> = flow
-                    .numbers()
-                    .into_iter()
-                    .chain(requests)
-                    .map(|(name, number)| format!("\"{name}\": {number}"))
-                    .collect();
-                format!("{{\"flow\": {}, {}}}", json_text(&flow.flow), numbers.join(", "))
-            })
-            .collect();
+        let of_flow = |flow: &FlowSummary| {
+            let numbers = flow.all_numbers().map(|(name, number)| format!("\"{name}\": {number}"));
+            format!("{{\"flow\": {}, {}}}", json_text(&flow.flow), numbers.collect::<Vec<_>>().join(", "))
+        };
+        let flows: Vec<String> = self.flows.iter().map(of_flow).collect();
         let (duration_s, events) = (self.duration_s, self.events);
         format!("{{\"duration_s\": {duration_s}, \"events\": {events}, \"flows\": [{}]}}", flows.join(", "))
     }
@@ -196,16 +191,7 @@ impl Summary {
 
 /// Quotes a text as a JSON string.
 fn json_text(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => quoted.extend(['\\', character]),
-            control if control < ' ' => quoted.push_str(&format!("\\u{:04x}", control as u32)),
-            other => quoted.push(other),
-        }
-    }
-    quoted.push('"');
-    quoted
+    serde_json::Value::from(text).to_string()
 }
 
 #[cfg(test)]

@@ -150,8 +150,9 @@ impl World {
         loop {
             for end in [End::From, End::To] {
                 while let Some(outgoing) = self.ends[end.index()].poll_transmit(self.now, &mut sent) {
+                    let addresses = *self.ends[end.index()].addresses(&outgoing);
                     self.listen();
-                    let contents = Datagram { addresses: outgoing.addresses, packet: sent.clone() };
+                    let contents = Datagram { addresses, packet: sent.clone() };
                     if let Some(subject) = self.leaves(end, contents) {
                         return Progress::NeedsFate(subject);
                     }
@@ -294,7 +295,7 @@ fn opened(mut caller: Association, mut listener: Listener) -> [Association; 2] {
     let sent = |end: &mut Association, now| {
         let mut packet = eifel_sctp::Packet::default();
         let outgoing = end.poll_transmit(now, &mut packet).expect("one packet of the handshake");
-        (outgoing.addresses, packet)
+        (*end.addresses(&outgoing), packet)
     };
     let (addresses, init) = sent(&mut caller, Instant::ZERO);
     let ListenerAction::Reply(addresses, answer) = listener.handle(Instant::ZERO, &addresses, &init) else {

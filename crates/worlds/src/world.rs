@@ -111,13 +111,13 @@ impl World {
     pub(crate) fn altered(&self, answer: &Answer) -> Option<Segment> {
         let (Some((_, packet)), Some((liar, _))) = (&self.records.waiting, &self.liar) else { return None };
         let mut segment = packet.contents;
-        liar.clone().say(answer, &mut segment).then_some(segment)
+        liar.clone().alter_by(answer, &mut segment).then_some(segment)
     }
 
     /// Sends the waiting acknowledgement as `answer` alters it, unless `answer` withholds it.
     pub(crate) fn say(&mut self, answer: &Answer) {
         let (Some((_, mut packet)), Some((liar, _))) = (self.records.waiting.take(), &mut self.liar) else { return };
-        if liar.say(answer, &mut packet.contents) {
+        if liar.alter_by(answer, &mut packet.contents) {
             self.apply_fate(packet, Fate::Delivered);
         }
     }
@@ -244,7 +244,7 @@ impl World {
                     let again = packet.sent.filter(|sent| sent.role == Role::Retransmission);
                     let again = again.and_then(|sent| self.number(&sent));
                     if let Some((liar, heard)) = &mut self.liar {
-                        liar.hear(&packet.contents);
+                        liar.observe_segment(&packet.contents);
                         if let Some(number) = again.filter(|number| *heard >> number & 1 == 0) {
                             *heard |= 1 << number;
                             self.answers = Some(number);
@@ -281,7 +281,7 @@ impl World {
     fn answer(&mut self, mut segment: Segment) -> Option<Subject> {
         let subject = self.answers.take().map(Subject::Ack);
         if let (None, Some((liar, _))) = (subject, &mut self.liar) {
-            liar.say(&Answer::default(), &mut segment);
+            liar.alter_by(&Answer::default(), &mut segment);
         }
         self.decide(Packet { to: End::From, contents: segment, sent: None, subject, number: None })
     }

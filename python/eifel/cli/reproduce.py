@@ -15,8 +15,7 @@ from eifel.errors import BadInputError
 from eifel.exports import parse_forms
 from eifel.live import SKIPPED, missing
 from eifel.papers import select
-from eifel.papers.artefact import Artefact, Column, word
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Column, Measured, MeasuredRow, word
 from eifel.reproduction import reproduce
 
 GAP = 2

@@ -21,9 +21,12 @@ def spaced(number: float) -> str:
     return f"{number:,.0f}".replace(",", " ")
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    first, *others = ("|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|" for cells in (head, *rows))
-    return "\n".join((first, "|" + "---|" * len(head), *others))
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], words: int | None = None) -> str:
+    """Returns a table in Markdown. The columns after the first `words` are aligned right, like numbers."""
+    lines = ("|" + "|".join(f" {cell} " if str(cell) else " " for cell in cells) + "|" for cells in (head, *rows))
+    first, *others = lines
+    left = len(head) if words is None else words
+    return "\n".join((first, "|" + "---|" * left + "---:|" * (len(head) - left), *others))
 
 
 def filled(text: str, mark: str, block: str) -> str:

@@ -1,4 +1,4 @@
-"""Writes the page of the calibration: a sweep over what tables 1-4 leave open, and changes one at a time."""
+"""Writes the tables of the calibration's page: a sweep over what tables 1-4 leave open, and changes one at a time."""
 
 import copy
 import math
@@ -10,113 +10,66 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eifel.documents import INTERNALS
+from eifel.documents import ROOT, filled, name_missing, quoted, table
 from eifel.papers import select
 from eifel.papers.artefact import Row
 from eifel.papers.responding import distances, settings, swept
 from eifel.papers.responding.calibration import NAMES, WITHIN, judged, results
 from eifel.runs import run_many
 
-PAGE = INTERNALS / "calibration.md"
+PAGE = "docs/internals/calibration.md"
 
 
-def _line(cells: Sequence[Any]) -> str:
-    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+def quotes() -> list[tuple[str, str]]:
+    """Returns the page's sentences about the number of runs."""
+    return quoted(
+        PAGE,
+        f"{swept.SAMPLE} settings drawn from all combinations, and the tables' own, were run {swept.SCREEN} times a "
+        f"row. Then {swept.STEPS} settings followed that differ from the front by one value. The best "
+        f"{swept.FINALISTS} were run {swept.AGAIN} times more. The tables' setting and the best two others were run "
+        f"{swept.FULL} times with each of {1 + swept.JUDGES} seeds.",
+        f"Means of {REPETITIONS} repetitions with the seed 1; the tables have {swept.FULL}.",
+    )
 
 
-def report(columns: Mapping[str, NDArray[Any]], others: Sequence[str]) -> str:
-    lines = [HEAD, "## The settings that were judged", ""]
+def blocks(columns: Mapping[str, NDArray[Any]]) -> dict[str, str]:
+    """Returns the page's blocks about the sweep, by their marks."""
+    settings_judged = list(zip(NAMES, judged(columns), strict=False))
     axes = list(swept.AXES)
-    lines += [_line(["setting", *axes]), "|---|" + "---|" * len(axes)]
-    all_judged = judged(columns)
-    for name, setting in zip(NAMES, all_judged, strict=False):
-        lines.append(_line([name, *(setting[0].values[axis] for axis in axes)]))
-    titles = ["setting", "seed", "rows", *(f"{title} within" for title in WITHIN.values())]
-    lines += ["", _line(titles), "|---|" + "---:|" * (len(titles) - 1)]
-    for name, setting in zip(NAMES, all_judged, strict=False):
-        for one in setting:
-            for rows, of in ((distances.IN_FIT, "tables 1 and 2"), (~distances.IN_FIT, "tables 3 and 4")):
-                counts = one.within[rows].sum(axis=0)
-                lines.append(_line([name, one.seed, of, *(f"{count} of {rows.sum()}" for count in counts)]))
-    lines += ["", "## Retransmitted, row by row", "", SENT_AGAIN, ""]
-    names = NAMES[: len(all_judged)]
-    lines += [_line(["row", "printed", *names]), "|---|" + "---:|" * (1 + len(names))]
-    for number, (table, row) in enumerate(distances.ROWS):
-        here = [np.mean([one.means[number, 1] for one in setting[1:]]) for setting in all_judged]
+    parts = ((distances.IN_FIT, "tables 1 and 2"), (~distances.IN_FIT, "tables 3 and 4"))
+    counts = [
+        [name, one.seed, of, *(f"{count} of {rows.sum()}" for count in one.within[rows].sum(axis=0))]
+        for name, setting in settings_judged
+        for one in setting
+        for rows, of in parts
+    ]
+    again = []
+    for number, (of, row) in enumerate(distances.ROWS):
+        here = [np.mean([one.means[number, 1] for one in setting[1:]]) for _, setting in settings_judged]
         printed = row.published["retransmissions"]
-        lines.append(_line([f"{table}: {row.name}", f"{printed:.0f}", *(f"{value:.0f}" for value in here)]))
-    lines += ["", "## The front", "", FRONT, "", *front_table(columns), "", *others, ""]
-    return "\n".join(lines)
+        again.append([f"{of}: {row.name}", f"{printed:.0f}", *(f"{value:.0f}" for value in here)])
+    values = [[name, *(setting[0].values[axis] for axis in axes)] for name, setting in settings_judged]
+    return {
+        "settings": table(["setting", *axes], values),
+        "within": table(["setting", "seed", "rows", *(f"{title} within" for title in WITHIN.values())], counts, 1),
+        "retransmitted": table(["row", "printed", *(name for name, _ in settings_judged)], again, 1),
+        "front": front_table(columns),
+    }
 
 
-def front_table(columns: Mapping[str, NDArray[Any]]) -> list[str]:
+def front_table(columns: Mapping[str, NDArray[Any]]) -> str:
     found = [one for one in results(columns) if one.stage in ("screen", "steps")]
     points = np.array([one.distances() for one in found])
     kept = [number for number, point in enumerate(points) if not _bettered(points, point)]
-    titles = ["time", "retransmitted", "timeouts", *swept.AXES]
-    lines = [_line(titles), "|---:|---:|---:|" + "---|" * len(swept.AXES)]
-    for number in sorted(kept, key=lambda number: points[number, 0]):
-        lines.append(_line([*(f"{value:.2f}" for value in points[number]), *found[number].values.values()]))
-    return lines
+    rows = [
+        [*(f"{value:.2f}" for value in points[number]), *found[number].values.values()]
+        for number in sorted(kept, key=lambda number: points[number, 0])
+    ]
+    return table(["time", "retransmitted", "timeouts", *swept.AXES], rows)
 
 
 def _bettered(points: NDArray[np.float64], point: NDArray[np.float64]) -> bool:
     return bool(((points <= point).all(axis=1) & (points < point).any(axis=1)).any())
-
-
-HEAD = f"""\
-# What the tables of "Responding to Spurious Timeouts in TCP" leave open, swept
-
-No setting meets all four tables. `eifel reproduce responding.calibration responding.front` runs the sweep, and
-`python -m eifel.documents calibration` writes this page.
-
-- **Swept:** whether a spike holds data before or behind the queue, and whether it holds ACKs; the one-way delay, and
-  the share of the access delay on the sender's side; the queue; the payload; the first spike; the CBR's packets; the
-  delay of ACKs; the end of a back-off; the source of loss recovery's rules.
-- **Runs:** {swept.SAMPLE} settings drawn from all combinations, and the tables' own, were run {swept.SCREEN} times a
-  row. Then {swept.STEPS} settings followed that differ from the front by one value. The best {swept.FINALISTS} were run
-  {swept.AGAIN} times more. The tables' setting and the best two others were run {swept.FULL} times with each of
-  {1 + swept.JUDGES} seeds.
-- **Fitted to** tables 1 and 2 with the seed 1. **Judged by** tables 3 and 4, and by other seeds.
-- **Within:** 10 % of the time; 15 % of the segments retransmitted (the printed segments beyond 5000); 15 % or 0.3 of
-  the timeouts.
-"""
-SENT_AGAIN = "Means over the seeds that were not used for the fit."
-FRONT = """\
-![How near the times and the segments retransmitted come together](front.svg)
-
-The picture is `responding.front`'s. Across: a bound for the mean distance in time. Up: the least mean distance in
-segments retransmitted within that bound. A distance is |log (here / print)|, over all rows. The dotted lines are 10 %
-and 15 %. No setting is near their corner. Where the times are near, the segments retransmitted are off by a factor of
-1.8. They come nearest with ns-2's rules, the whole access delay on the sender's side and larger CBR packets; then the
-times are off. With a spike that holds packets before the queue, both are further off.
-
-The settings below form the front: no other is nearer in one distance without being further off in another. Timeouts:
-mean distance in tolerances, at most 5."""
-KNOWN = """\
-## What is known of the rows that are outside
-
-- **The end of a back-off** decides the times of Reno-SACK with Eifel and of options 2 and 3. A spike backs the timer
-  off two or three times. The ACK of an original then brings a valid sample, but acknowledges no new data. Before July
-  2003 only new data ended ns-2's back-off. Its Sack1 ends the back-off with a partial ACK as well.
-- **The side of the access delay** decides the times of the same rows. When a spike begins, ACKs that have left the
-  bottleneck still release segments into a queue that stands still. With a longer way between sender and bottleneck,
-  more of a window enters that queue during the spike, and more of its end is lost. Reno-SACK counts those segments as
-  under way, and waits for the timer.
-- **A spike before the queue** releases all held segments at once, and the queue drops those that it cannot hold.
-  Transfers with Eifel then end too early.
-- **The source of loss recovery's rules** changes little alone. Together with the whole access delay on the sender's
-  side and CBR packets of 210 to 300 bytes, ns-2's rules ([ns2.md](ns2.md)) bring the segments retransmitted nearest to
-  print. Then the times are off.
-- **Spurious and genuine timeouts together** are as many as spikes, in every printed row of tables 1 and 2: one in 30 s.
-  So in print a genuine timeout replaces a spurious one: one spike in nine finds the oldest segment lost, with all three
-  senders except Reno-SACK with Eifel. Here most genuine timeouts come before the first spike, when slow start has
-  overrun the queue; they add to those of spikes.
-- **FACK with Eifel** sends again less than half of the printed number (options 1 and 4, std, reseed). Two printed rows
-  show where the rest is: back-off and min++ save 59 and 57 segments, and 1.3 and 0.8 spurious timeouts. Both save
-  expiries within a spike. So in print a further expiry within a spike costs some ten segments; here it costs one.
-"""
-"""The text beside the table of trials."""
 
 
 Change = Callable[[dict[str, Any]], object]
@@ -129,9 +82,6 @@ SHOWN: tuple[Mapping[str, Any], ...] = (
     {"rto_adaptation": "back-off"},
 )
 """The rows shown beside the counts: the last of `rows()` with these keys."""
-
-
-COUNTED = "Means of 20 repetitions with the seed 1; the tables have 100."
 
 
 @cache
@@ -211,6 +161,7 @@ _BLOCKED = {"fast_retransmit_below_recovery_point": "blocked"}
 _SSTHRESH = {"initial_ssthresh_bytes": settings.RECEIVE_WINDOW_BYTES}
 
 REPETITIONS = 20
+"""As the page says."""
 
 VARIANTS: Mapping[str, Change] = {
     "as in the tables": _open(),
@@ -234,33 +185,18 @@ VARIANTS: Mapping[str, Change] = {
 }
 
 
-def variants_table() -> list[str]:
-    """Returns the results of all changes, as the lines of a table in Markdown."""
+def variants_table() -> str:
+    """Returns the results of all changes."""
     shown = [max(number for number, row in enumerate(rows()) if row.keys == keys) for keys in SHOWN]
     names = [" ".join("Eifel" if value is True else str(value) for value in keys.values()) for keys in SHOWN]
-    titles = ["changed", "distance", *(f"{column.title} within" for column in settings.COLUMNS)]
-    titles += [f"{name}: s / retransmitted / genuine" for name in names]
-    printed = [_cell(rows()[number].published) for number in shown]
-    lines = ["| " + " | ".join(titles) + " |", "|---|" + "---:|" * (len(titles) - 1)]
-    lines.append("| " + " | ".join(["printed", *[""] * (1 + len(settings.COLUMNS)), *printed]) + " |")
+    head = ["changed", "distance", *(f"{column.title} within" for column in settings.COLUMNS)]
+    printed = ["printed", *[""] * (1 + len(settings.COLUMNS)), *(_cell(rows()[number].published) for number in shown)]
+    changed = []
     for name, change in VARIANTS.items():
         near = nearness(change, REPETITIONS)
-        cells = [name, f"{near.distance:.3f}", *map(str, near.within.values())]
-        lines.append("| " + " | ".join(cells + [_cell(near.means[number]) for number in shown]) + " |")
-    return lines
-
-
-def variants_report() -> list[str]:
-    """Returns that table and the known causes for outlying rows, as lines of Markdown."""
-    return [
-        "## What else was tried, one change at a time",
-        "",
-        COUNTED,
-        "",
-        *variants_table(),
-        "",
-        *KNOWN.splitlines(),
-    ]
+        here = (_cell(near.means[number]) for number in shown)
+        changed.append([name, f"{near.distance:.3f}", *near.within.values(), *here])
+    return table([*head, *(f"{name}: s / retransmitted / genuine" for name in names)], [printed, *changed], 1)
 
 
 def _cell(values: Mapping[str, float]) -> str:
@@ -268,5 +204,9 @@ def _cell(values: Mapping[str, float]) -> str:
 
 
 def main(_: Sequence[str]) -> None:
-    """Writes the page from the sweep stored in `out`, whose missing parts are run."""
-    PAGE.write_text(report(swept.stored(), variants_report()), encoding="utf-8")
+    """Writes the page's blocks from the sweep stored in `out`, whose missing parts are run."""
+    text = (ROOT / PAGE).read_text(encoding="utf-8")
+    for name, block in {**blocks(swept.stored()), "variants": variants_table()}.items():
+        text = filled(text, f"calibration: {name}", block)
+    (ROOT / PAGE).write_text(text, encoding="utf-8")
+    name_missing(quotes())

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from eifel.documents import DETECTORS, LIARS, spaced, table, worlds
-from eifel.documents.stored import Stored, half_width, mean
+from eifel.documents.stored import Stored, half_width, mean, with_half
 from eifel.studies import burst, liars_fast, liars_repair, proof
 from eifel.studies import neighbours as remedies
 from eifel.studies.cheating import DEFAULT, PLAIN
@@ -184,12 +184,8 @@ GRANTS = {"once a round trip": "once-a-round-trip", "always": "always"}
 
 
 def _gains(store: Stored, artefact: str, column: str, **keys: Any) -> list[str]:
-    def cell(loss: float) -> str:
-        half = half_width(store, artefact, column, loss=loss, **keys)
-        return f"{mean(store, artefact, column, loss=loss, **keys):.2f} ± {half:.2f}"
-
-    rows = store[artefact]["rows"]
-    return [cell(loss) for loss in dict.fromkeys(row["keys"]["loss"] for row in rows)]
+    losses = dict.fromkeys(row["keys"]["loss"] for row in store[artefact]["rows"])
+    return [with_half(store, artefact, column, loss=loss, **keys) for loss in losses]
 
 
 def _by_grant(name: str, gains: Callable[..., list[str]]) -> list[list[str]]:
@@ -250,13 +246,11 @@ def fast(store: Stored) -> str:
 
 def repair(store: Stored) -> str:
     """Returns the gain of a receiver that never ends a repair."""
-
-    def cell(sender: str, rate: int) -> str:
-        keys = {"sender": sender, "rate_mbps": rate}
-        half = half_width(store, "detectors.liars_repair", "gain", **keys)
-        return f"{mean(store, 'detectors.liars_repair', 'gain', **keys):.2f} ± {half:.2f}"
-
-    rows = [[name, *(cell(sender, rate) for rate in liars_repair.PATHS)] for sender, name in SENDERS.items()]
+    gain = partial(with_half, store, "detectors.liars_repair", "gain")
+    rows = [
+        [name, *(gain(sender=sender, rate_mbps=rate) for rate in liars_repair.PATHS)]
+        for sender, name in SENDERS.items()
+    ]
     return table(("sender", *(f"{rate} Mbit/s" for rate in liars_repair.PATHS)), rows)
 
 
@@ -282,11 +276,7 @@ def over_sctp(store: Stored) -> str:
 
 def proven(store: Stored) -> str:
     """Returns the cost of accepting only the original's own timestamp."""
-
-    def cell(column: str, **keys: Any) -> str:
-        half = half_width(store, "detectors.proof", column, **keys)
-        return f"{mean(store, 'detectors.proof', column, **keys):.2f} ± {half:.2f}"
-
+    cell = partial(with_half, store, "detectors.proof")
     rows = []
     for path in dict.fromkeys(row["keys"]["path"] for row in store["detectors.proof"]["rows"]):
         for recovery in proof.RECOVERIES:

@@ -147,34 +147,31 @@ def reordered() -> list[float]:
 
 def harm_table(stored: Mapping[str, Any]) -> str:
     """Returns the table of senders, and how often they harm."""
-    columns = ("sender", "random scenarios", "harm in", "beside a neighbour", "plain", "worst found", "gain on average")
-    lines = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+    head = ("sender", "random scenarios", "harm in", "beside a neighbour", "plain", "worst found", "gain on average")
+    rows = []
     for name, (title, sender) in pictures.SENDERS.items():
         one = stored[name]
         named = ", ".join(f"`{part}`" for part in sender.values())
         plain = f"{one['plain']} of {PLAIN * one['drawn']:.0f}"
-        lines.append(
-            f"| {title}: {named} | {one['drawn']} | {one['refuting']} ({share(one):.1f} %) | {one['beside']} | {plain} "
-            f"| {100 * one['worst']:.0f} % | {-100 * one['mean']:.1f} % |"
-        )
-    return "\n".join(lines)
+        harm = [one["drawn"], f"{one['refuting']} ({share(one):.1f} %)", one["beside"], plain]
+        rows.append([f"{title}: {named}", *harm, f"{100 * one['worst']:.0f} %", f"{-100 * one['mean']:.1f} %"])
+    return documents.table(head, rows)
 
 
 def scenes_table(stored: Mapping[str, Any]) -> str:
     """Returns the table of named scenarios, with each sender's goodput relative to no detection."""
-    lines = ["| scenario | the default | careful sender |", "|---|---|---|"]
-    for (name, *_), ratios in zip(SCENES, stored["scenes"], strict=True):
-        lines.append(f"| {name} | {' | '.join(f'{ratio:.2f}' for ratio in ratios)} |")
-    return "\n".join(lines)
+    scenes = zip(SCENES, stored["scenes"], strict=True)
+    rows = [[name, *(f"{ratio:.2f}" for ratio in ratios)] for (name, *_), ratios in scenes]
+    return documents.table(("scenario", "the default", "careful sender"), rows)
 
 
 def shares_table(stored: Mapping[str, Any]) -> str:
     """Returns the table of detectors, and the number of scenarios in which each is wrong."""
-    lines = ["| detector | random scenarios | wrong in | worst found |", "|---|---|---|---|"]
+    rows = []
     for name, one in stored["wrong"].items():
         worst = f"{100 * one['worst']:.0f} %" if one["worst"] > 0 else "none"
-        lines.append(f"| `{name}` | {one['drawn']} | {one['refuting']} ({share(one):.2f} %) | {worst} |")
-    return "\n".join(lines)
+        rows.append([f"`{name}`", one["drawn"], f"{one['refuting']} ({share(one):.2f} %)", worst])
+    return documents.table(("detector", "random scenarios", "wrong in", "worst found"), rows)
 
 
 TABLES = {"harm": harm_table, "scenes": scenes_table, "wrong": shares_table}

@@ -21,6 +21,7 @@ from eifel.documents import (
     sentences,
     spaced,
     stored,
+    table,
     timers,
     worlds,
 )
@@ -84,8 +85,8 @@ def tables(store: Stored) -> str:
         "|---|" + "---:|" * 10,
         "| |" + " paper | here |" * 5,
     ]
-    for table, keys, name in SHOWN:
-        row = row_of(store, f"responding.{table}", keys)
+    for number, keys, name in SHOWN:
+        row = row_of(store, f"responding.{number}", keys)
         cells = []
         for column, digits in {"time_s": 1, "segments_sent": 0, **COLUMNS}.items():
             here = f"{row['measured'][column]:.{digits}f}"
@@ -96,7 +97,7 @@ def tables(store: Stored) -> str:
 
 def agreement(store: Stored) -> str:
     """Returns how many values in all rows of tables 1-4 are within their tolerance, as a sentence."""
-    rows = [row for table in "1234" for row in store[f"responding.table{table}"]["rows"] if row["published"]]
+    rows = [row for number in "1234" for row in store[f"responding.table{number}"]["rows"] if row["published"]]
     counts = {column: sum(row["agrees"][column] for row in rows) for column in COLUMNS}
     words = [f"{counts['time_s']} times", f"{counts['retransmissions']} counts of what is retransmitted"]
     words += [f"{counts['spurious_rtos']} of spurious and {counts['genuine_rtos']} of genuine timeouts"]
@@ -119,22 +120,19 @@ def sctp(store: Stored) -> str:
         ("s for 4 MB, 1 % reordered", "12", "time_s", "plain", {}, "faster"),
         ("... against DupTSN", "12", "time_s", "dup-tsn", {}, "nearly the same"),
     ]
-    lines = ["| Eifel against plain SCTP | paper | here | plain SCTP, or DupTSN |", "|---|---:|---:|---:|"]
+    gains = []
     for title, figure, column, over, keys, printed in rows:
         name, digits = f"sctp.figure{figure}", 0 if column == "highest_tsn" else 1
         other = mean(store, name, column, sender=over, **keys)
         gain = mean(store, name, column, sender="eifel", **keys) - other
-        lines.append(f"| {title} | {printed} | {gain:+.{digits}f} | {other:.{digits}f} |")
-    return "\n".join(lines)
+        gains.append([title, printed, f"{gain:+.{digits}f}", f"{other:.{digits}f}"])
+    return table(("Eifel against plain SCTP", "paper", "here", "plain SCTP, or DupTSN"), gains, 1)
 
 
 def ranking(store: Stored) -> str:
     """Returns table I: each cell's printed order, whether it is confirmed, and each sender's delivery."""
     senders = ("reno", "eifel", "sctp", "rfc6675+eifel", "rack+eifel", "sctp+eifel")
-    lines = [
-        "| case | printed order | here | " + " | ".join(senders) + " |",
-        "|---|---|---|" + "---:|" * len(senders),
-    ]
+    lines = []
     cells: dict[tuple[str, ...], dict[str, Mapping[str, Any]]] = {}
     for row in store["spikes.table1"]["rows"]:
         keys = row["keys"]
@@ -143,9 +141,9 @@ def ranking(store: Stored) -> str:
         order = sorted((s for s in rows if "rank" in rows[s]["published"]), key=lambda s: rows[s]["published"]["rank"])
         low, high = (min(rows[s]["interval95"]["lead"][end] for s in order[:-1]) for end in (0, 1))
         verdict = "contradicted" if high < 0 else "confirmed" if low > 0 else "tied"
-        shares = " | ".join(f"{rows[s]['measured']['share']:.1f}" for s in senders)
-        lines.append(f"| {cell[0]}, {cell[1]} rate, {cell[2]} window | {', '.join(order)} | {verdict} | {shares} |")
-    return "\n".join(lines)
+        shares = (f"{rows[s]['measured']['share']:.1f}" for s in senders)
+        lines.append([f"{cell[0]}, {cell[1]} rate, {cell[2]} window", ", ".join(order), verdict, *shares])
+    return table(("case", "printed order", "here", *senders), lines, 3)
 
 
 BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {

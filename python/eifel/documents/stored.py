@@ -36,6 +36,11 @@ def half_width(store: Stored, artefact: str, column: str, **keys: Any) -> float:
     return float(high - low) / 2
 
 
+def with_half(store: Stored, artefact: str, column: str, **keys: Any) -> str:
+    """Returns a mean with half of its 95 % interval."""
+    return f"{mean(store, artefact, column, **keys):.2f} ± {half_width(store, artefact, column, **keys):.2f}"
+
+
 def written(store: Stored) -> str:
     parts = []
     for name, one in store.items():

@@ -72,28 +72,6 @@ def sent_by_cycles(time: float, window: int, capacity: float) -> float:
     return float(cycles * sent[-1] + within)
 
 
-def in_the_limit(ratio: ArrayLike) -> NDArray[np.float64]:
-    """Returns the limit of `in_rounds` for ever larger windows, in closed form.
-
-    It is equal for timeouts and fast retransmits: slow start takes log2(W/4) round trips, and the
-    rest of the way to W takes 3 W / 4.
-    """
-    pipe = _pipe(ratio)
-
-    def lasts(load: ArrayLike) -> NDArray[np.float64]:
-        """Returns the time in which the load grows from nothing to `load`."""
-        below = np.minimum(load, pipe)
-        return np.asarray(pipe * below + (np.square(load) - below**2) / 2)
-
-    cycle, time = lasts(1.0) - lasts(0.5), lasts(1.0) - lasts(0.25)
-    cycles = np.floor(time / cycle)
-    until = lasts(0.5) + time - cycles * cycle
-    # The load reached in the last cycle: the inverse of `lasts`.
-    load = np.where(until <= pipe**2, until / pipe, np.sqrt(np.maximum(2 * until - pipe**2, 0)))
-    did, could = (1 - 0.25**2) / 2, cycles * 0.375 + (load**2 - 0.25) / 2
-    return np.asarray((could - did) / did)
-
-
 def _pipe(ratio: ArrayLike) -> NDArray[np.float64]:
     """Returns the pipe's capacity in units of W."""
     ratios = np.asarray(ratio, float)

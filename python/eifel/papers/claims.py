@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Measured
 from eifel.result import Result
 
 Check = Callable[[Measured], bool]

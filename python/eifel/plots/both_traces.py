@@ -51,19 +51,9 @@ def _draw(axes: Axes, result: Result, shown_s: tuple[float, float], overtaken: i
         ("retransmitted, needed", again & (sent["needed"] != "spurious"), style.NEEDED, "s", 17),
         ("dropped", dropped, style.DROP, "x", 46),
     ):
-        if mask.any():
-            width = 1.3 if marker in "+x" else 0
-            place = number(sent["start"][mask], size)
-            axes.scatter(
-                sent["t_ns"][mask] / 1e9,
-                place,
-                s=area,
-                c=colour,
-                marker=marker,
-                linewidths=width,
-                label=label,
-                zorder=4,
-            )
+        how = {"linewidths": 1.3 if marker in "+x" else 0, "zorder": 4}
+        heights = number(sent["start"][mask], size)
+        style.marks(axes, sent["t_ns"][mask], heights, label, (colour, marker, area), **how)
     axes.set_ylim(bottom=lowest - 1)
     axes.locator_params(axis="y", integer=True)
     axes.set_ylabel("Segment number")

@@ -16,22 +16,11 @@ def draw(sequence: Axes, window: Axes, result: Result, flow: int = 0) -> None:
         colour, on = COLOURS[path % len(COLOURS)], sent["path"] == path
         again = sent["kind"] == "retransmission"
         for what, mask, marker, area in (("", on & ~again, "o", 5.0), (", again", on & again, "D", 12.0)):
-            if mask.any():
-                label = f"path {path + 1}{what}"
-                instants, numbers = sent["t_ns"][mask] / 1e9, sent["start"][mask]
-                sequence.scatter(instants, numbers, s=area, color=colour, marker=marker, linewidths=0, label=label)
+            label, look = f"path {path + 1}{what}", (colour, marker, area)
+            style.marks(sequence, sent["t_ns"][mask], sent["start"][mask], label, look)
         of = windows.rows(windows["path"] == path)
         window.step(of["t_ns"] / 1e9, of["cwnd"] / 1000, where="post", color=colour, label=f"path {path + 1}")
     lost = sent["fate"] == "dropped"
-    if lost.any():
-        sequence.scatter(
-            sent["t_ns"][lost] / 1e9,
-            sent["start"][lost],
-            s=22,
-            color=style.DROP,
-            marker="x",
-            linewidths=1.0,
-            label="drop",
-        )
+    style.marks(sequence, sent["t_ns"][lost], sent["start"][lost], "drop", (style.DROP, "x", 22), **style.CROSS)
     sequence.set_ylabel("TSN, from 0")
     window.set_ylabel("cwnd, kB")

@@ -27,16 +27,9 @@ def progress_figure(
         place.plot(new["t_ns"] / 1e9, number, color=colour, label=name, **how)
         if not acks:
             continue
-        place.scatter(
-            again["t_ns"] / 1e9,
-            time_sequence.number(again["start"] - base + 1, size),
-            s=26,
-            marker="x",
-            linewidths=1.0,
-            color=style.SPURIOUS if colour == COLOURS[0] else style.DROP,
-            label=f"{name}, retransmitted",
-            zorder=4,
-        )
+        heights = time_sequence.number(again["start"] - base + 1, size)
+        look = (style.SPURIOUS if colour == COLOURS[0] else style.DROP, "x", 26)
+        style.marks(place, again["t_ns"], heights, f"{name}, retransmitted", look, zorder=4, **style.CROSS)
         came = result.of("acks")
         came = came.rows((came["t_ns"] >= from_s * 1e9) & (came["t_ns"] <= to_s * 1e9))
         covered = time_sequence.number(came["cumulative"] - base + 1, size) - 1

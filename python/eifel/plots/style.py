@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel.plots import Axes, Figure
 from eifel.result import Result
@@ -98,6 +99,20 @@ def last_s(result: Result) -> float:
 def once(axes: Axes, label: str) -> str | None:
     """Returns the label at its first use in these axes, else None, so that the legend has it once."""
     return None if label in axes.get_legend_handles_labels()[1] else label
+
+
+def marks(
+    axes: Axes, t_ns: NDArray[Any], heights: NDArray[Any], label: str, look: tuple[str, str, float], **more: Any
+) -> None:
+    """Draws marks at these times, if there are any. `look` is their colour, their marker and their area."""
+    if len(t_ns):
+        colour, marker, area = look
+        how = {"linewidths": 0, "label": label, **more}
+        axes.scatter(t_ns / 1e9, heights, s=area, color=colour, marker=marker, **how)
+
+
+CROSS = {"linewidths": 1.0}
+"""The options of marks that are lines."""
 
 
 def dense(marks: int) -> dict[str, Any]:

@@ -26,18 +26,9 @@ def draw(axes: Axes, result: Result, flow: int = 0) -> None:
         ("retransmission, spurious", again & (sent["needed"] == "spurious"), style.SPURIOUS, "D", 12.0),
     )
     for label, mask, colour, marker, area in layers:
-        if mask.any():
-            axes.scatter(
-                sent["t_ns"][mask] / 1e9,
-                number(sent["start"][mask], size),
-                s=area if len(sent) < 2000 else area / 3,
-                color=colour,
-                marker=marker,
-                linewidths=0,
-                label=label,
-                zorder=3 if label == "segment" else 4,
-                **style.dense(int(mask.sum())),
-            )
+        look = (colour, marker, area if len(sent) < 2000 else area / 3)
+        how = {"zorder": 3 if label == "segment" else 4, **style.dense(int(mask.sum()))}
+        style.marks(axes, sent["t_ns"][mask], number(sent["start"][mask], size), label, look, **how)
     _acks(axes, result, flow, size)
     _drops(axes, result, flow, sent, size)
     axes.set_ylabel("Segment number")
@@ -53,17 +44,8 @@ def _arrivals(axes: Axes, result: Result, flow: int) -> None:
         ("arrived beyond a gap, or into one", ~in_order & fresh, style.SACK, "s"),
         ("had arrived before", ~in_order & ~fresh, style.SPURIOUS, "D"),
     ):
-        if mask.any():
-            axes.scatter(
-                arrived["t_ns"][mask] / 1e9,
-                number(arrived["start"][mask], size),
-                s=9,
-                color=colour,
-                marker=marker,
-                linewidths=0,
-                label=label,
-                **style.dense(int(mask.sum())),
-            )
+        places, dense = number(arrived["start"][mask], size), style.dense(int(mask.sum()))
+        style.marks(axes, arrived["t_ns"][mask], places, label, (colour, marker, 9), **dense)
     axes.set_ylabel("Segment number")
 
 
@@ -118,15 +100,5 @@ def _drops(axes: Axes, result: Result, flow: int, sent: Frame, size: int) -> Non
     found = np.searchsorted(sent["tx"][order], drops["tx"])
     known = found < len(order)
     known[known] &= sent["tx"][order][found[known]] == drops["tx"][known]  # dropped ACKs have no number
-    if known.any():
-        starts = sent["start"][order][found[known]]
-        axes.scatter(
-            drops["t_ns"][known] / 1e9,
-            number(starts, size),
-            s=22,
-            color=style.DROP,
-            marker="x",
-            linewidths=1.0,
-            label="drop",
-            zorder=5,
-        )
+    places = number(sent["start"][order][found[known]], size)
+    style.marks(axes, drops["t_ns"][known], places, "drop", (style.DROP, "x", 22), zorder=5, **style.CROSS)

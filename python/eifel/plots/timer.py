@@ -17,26 +17,10 @@ def draw(axes: Axes, result: Result, flow: int = 0) -> None:
     )
     smoothed = np.where(timer["srtt_ns"] < 0, np.nan, timer["srtt_ns"] / 1e9)
     axes.step(timer["t_ns"] / 1e9, smoothed, where="post", color=style.LIMIT, linewidth=0.9, label="SRTT", **dense)
-    axes.step(
-        timer["t_ns"] / 1e9,
-        timer["rto_ns"] / 1e9,
-        where="post",
-        color=style.NEEDED,
-        linewidth=1.3,
-        label="RTO",
-        **dense,
-    )
+    rto = timer["rto_ns"] / 1e9
+    axes.step(timer["t_ns"] / 1e9, rto, where="post", color=style.NEEDED, linewidth=1.3, label="RTO", **dense)
     expired = timer.where(event="expired")
-    if len(expired):
-        axes.scatter(
-            expired["t_ns"] / 1e9,
-            expired["rto_ns"] / 1e9,
-            s=26,
-            color=style.SPURIOUS,
-            marker="x",
-            linewidths=1.1,
-            label="timeout",
-            zorder=4,
-        )
+    look = (style.SPURIOUS, "x", 26)
+    style.marks(axes, expired["t_ns"], expired["rto_ns"] / 1e9, "timeout", look, linewidths=1.1, zorder=4)
     axes.set_ylabel("RTO and RTT, s")
     axes.set_ylim(bottom=0)

@@ -11,8 +11,7 @@ from importlib.resources import files
 from string import Template
 
 from eifel import toml
-from eifel.papers.artefact import Artefact, Column, Recorded, Row, Studied, word
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Column, Measured, MeasuredRow, Recorded, Row, Studied, word
 from eifel.report.chart import chart
 from eifel.report.comparison import claims_html, flows_html, known_html, settings_html, summary_html, verdict_of
 from eifel.report.embedded import embedded

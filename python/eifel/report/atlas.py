@@ -1,43 +1,39 @@
 """Shows a grid of measured places as an interactive map."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Measured
+from eifel.report.chart import figure
 from eifel.report.columns import Packer
 
 
-class Axis(Protocol):
-    @property
-    def name(self) -> str:
-        """The key of this axis in the rows."""
+@dataclass(frozen=True)
+class Axis:
+    """One axis of the grid: a key of the rows, and its values in ascending order."""
 
-    @property
-    def title(self) -> str:
-        """The displayed name."""
-
-    @property
-    def values(self) -> Sequence[float]:
-        """The values in ascending order."""
-
-    @property
-    def labels(self) -> Sequence[str]:
-        """The displayed form of each value."""
+    name: str
+    title: str
+    key: str
+    """The key of the scenario."""
+    values: tuple[float, ...]
+    labels: tuple[str, ...]
+    """The displayed form of each value."""
+    scale: float = 1
+    """The factor from the axis to the scenario."""
 
 
-class Point(Protocol):
-    @property
-    def name(self) -> str:
-        """The displayed name."""
+@dataclass(frozen=True)
+class Point:
+    """A case of a paper as a place of the grid."""
 
-    @property
-    def place(self) -> Mapping[str, float]:
-        """Its value on each axis."""
+    name: str
+    place: Mapping[str, float]
+    """Its value on each axis."""
+    lossy: bool
 
 
 @dataclass(frozen=True)
@@ -73,12 +69,7 @@ def atlas(measured: Measured, axes: Sequence[Axis], families: Mapping[str, str],
         "points": [{"name": point.name, "at": _at(axes, point.place)} for point in cases.points],
         "start": _at(axes, cases.start),
     }
-    data = json.dumps(description, separators=(",", ":")).replace("<", "\\u003c")
-    return (
-        f'<figure class="atlas" aria-label="{escape(measured.artefact.title)}">'
-        f'<script type="application/json">{data}</script>'
-        f'<script type="application/octet-stream">{packer.packed()}</script></figure>'
-    )
+    return figure("atlas", description, packer, measured.artefact.title)
 
 
 def _at(axes: Sequence[Axis], place: Mapping[str, float]) -> list[int]:

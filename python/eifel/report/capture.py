@@ -108,7 +108,7 @@ def _chart(analysis: Analysis, connection: Row, end: str, rows: Sequence[Row], l
     for name, values in columns.items():
         # Times are seconds; all other columns are whole numbers.
         graph[name] = packer.add(np.rint(values * 1e6), 1e-6) if name.endswith("_s") else packer.add(values)
-    return figure({"graph": graph, "words": words}, packer, label), _origin(rows, columns)
+    return figure("chart", {"graph": graph, "words": words}, packer, label), _origin(rows, columns)
 
 
 def _origin(rows: Sequence[Row], columns: Mapping[str, NDArray[Any]]) -> float:

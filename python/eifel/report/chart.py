@@ -1,7 +1,7 @@
 """Packs a run as the data of an interactive chart: the table columns that layers.js draws."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -48,7 +48,7 @@ def chart(result: Result, flow: int, label: str) -> str:
                 values, words[f"{name}.{column}"] = coded(values)
             # Charts show whole microseconds, which are shorter.
             tables[name][column] = packer.add(values // 1000, 1000) if column.endswith("_ns") else packer.add(values)
-    return figure({"tables": tables, "words": words}, packer, label)
+    return figure("chart", {"tables": tables, "words": words}, packer, label)
 
 
 def coded(values: NDArray[Any]) -> tuple[NDArray[Any], list[str]]:
@@ -57,11 +57,11 @@ def coded(values: NDArray[Any]) -> tuple[NDArray[Any], list[str]]:
     return np.searchsorted(np.array(words, dtype=np.str_), values), words
 
 
-def figure(described: dict[str, Sequence[str] | dict[str, Any]], packer: Packer, label: str) -> str:
-    """Returns the element that figures.js turns into a chart, with its data."""
+def figure(kind: str, described: Mapping[str, Any], packer: Packer, label: str) -> str:
+    """Returns the element that the page's script turns into a picture of this kind, with its data."""
     data = json.dumps(described, separators=(",", ":")).replace("<", "\\u003c")
     return (
-        f'<figure class="chart" aria-label="{escape(label)}">'
+        f'<figure class="{kind}" aria-label="{escape(label)}">'
         f'<script type="application/json">{data}</script>'
         f'<script type="application/octet-stream">{packer.packed()}</script></figure>'
     )

@@ -35,13 +35,3 @@ class Packer:
 
     def packed(self) -> str:
         return base64.b64encode(gzip.compress(b"".join(self._planes), 9, mtime=0)).decode("ascii")
-
-
-def unpack(text: str, column: dict[str, float | int]) -> NDArray[np.float64]:
-    content = gzip.decompress(base64.b64decode(text))
-    at, count = int(column["at"]), int(column["n"])
-    planes = np.frombuffer(content[at : at + BYTES * count], np.uint8).reshape(BYTES, count)
-    # The two lowest bytes are zero, and the shift back extends the sign.
-    wide = np.vstack([np.zeros((8 - BYTES, count), np.uint8), planes])
-    whole = np.ascontiguousarray(wide.T).view("<i8").ravel() >> 8 * (8 - BYTES)
-    return np.asarray(np.cumsum(whole) * column["scale"] + column["offset"], dtype=np.float64)

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Column, Setting, word
-from eifel.papers.measured import Measured, MeasuredRow
+from eifel.papers.artefact import Artefact, Column, Measured, MeasuredRow, Setting, word
 from eifel.result import shown
 
 MOSTLY = 0.8

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
-from eifel.papers.artefact import word
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Measured, word
 from eifel.report.embedded import embedded
 from eifel.report.heat import Cell, Spot, heat, spots
 from eifel.report.svg import Dot, Line, dots

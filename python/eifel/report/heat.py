@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from eifel.report.svg import ABOVE, BELOW, LETTER, RIGHT, WIDTH, Scale, short, spacing
+from eifel.report.svg import ABOVE, BELOW, LETTER, RIGHT, WIDTH, Scale, picture, short, spacing
 
 HEAD = 34
 """Pixels above the first row, for two lines of a column's name."""
@@ -64,7 +64,7 @@ def heat(
                 place_of = f'x="{x + wide / 2:.1f}" y="{y + apart - 5}"'
                 parts.append(f'<text {place_of} class="cell">{escape(cell.text)}</text>')
     parts.append(f'<text x="{(left + WIDTH - RIGHT) / 2:.1f}" y="{height - 5}" class="tick">{escape(axis)}</text>')
-    return _picture(parts, height, axis)
+    return picture(parts, (WIDTH, height), axis)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def spots(found: Sequence[Spot], across: str, up: str, height: int = 300) -> str
         parts.append(f'<text x="{beside:.1f}" y="{label + 4:.1f}">{escape(name)}</text>')
     parts.append(f'<text x="{(left + WIDTH - RIGHT) / 2:.1f}" y="{height - 4}" class="tick">{escape(across)}</text>')
     parts.append(f'<text x="{left}" y="{ABOVE + 2}">{escape(up)}</text>')
-    return _picture(parts, height, f"{up} against {across}")
+    return picture(parts, (WIDTH, height), f"{up} against {across}")
 
 
 LABEL = 14
@@ -165,8 +165,3 @@ def _two_lines(name: str, letters: int) -> list[str]:
         return ["", name]
     at = max((place for place, letter in enumerate(name[: letters + 1]) if letter in " -,"), default=0) or letters
     return [name[:at].rstrip(" ,"), short(name[at:].lstrip(" "), max(letters, 2))]
-
-
-def _picture(parts: Sequence[str], height: float, label: str) -> str:
-    title = f'<svg class="dots" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img"'
-    return f'{title} aria-label="{escape(label)}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'

@@ -87,7 +87,12 @@ def multiples(panels: Sequence[tuple[str, Sequence[Line]]], names: str = "", *, 
         parts.append(f'<text x="{sum(sides) / 2:.1f}" y="{bottom + BELOW - 4}" class="tick">{escape(named)}</text>')
         for y, line in zip(middles, lines, strict=True):
             parts += _marks(line, scale, y)
-    height, label = bottom + BELOW, "; ".join(axis for axis, _, _ in known)
+    return picture(parts, (width, bottom + BELOW), "; ".join(axis for axis, _, _ in known))
+
+
+def picture(parts: Iterable[str], size: tuple[float, float], label: str) -> str:
+    """Returns the picture of these parts, of this width and height in pixels."""
+    width, height = size
     title = f'<svg class="dots" viewBox="0 0 {width:g} {height}" width="{width:g}" height="{height}" role="img"'
     return f'{title} aria-label="{escape(label)}" xmlns="http://www.w3.org/2000/svg">{"".join(parts)}</svg>'
 

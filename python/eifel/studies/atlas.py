@@ -6,30 +6,17 @@ map.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
-from eifel.papers.measured import Measured
+from eifel.flows import main_flow
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
 from eifel.papers.study import Effort, Study
+from eifel.report.atlas import Axis, Cases, Point, atlas
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval
 
 TITLE = "detectors.atlas"
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One axis of the grid: a key of the scenario and its values."""
-
-    name: str
-    title: str
-    key: str
-    values: tuple[float, ...]
-    labels: tuple[str, ...]
-    scale: float = 1
-    """The factor from the axis to the scenario."""
 
 
 AXES = (
@@ -80,15 +67,6 @@ FAMILIES = {name: name.split(",")[0] if SENDERS[name]["detect"] != "none" else "
 """The colour of a place on the map: the detector of the winning sender."""
 
 
-@dataclass(frozen=True)
-class Point:
-    """A case of a paper as a place of the grid."""
-
-    name: str
-    place: Mapping[str, float]
-    lossy: bool
-
-
 def _point(rate_bps: int, window: int, *, lossy: bool) -> Point:
     rate = "low" if rate_bps < 100_000 else "high"
     size = "small" if window == 20 else "large"
@@ -128,14 +106,11 @@ def design(title: str) -> dict[str, Any]:
         "interval": "start-to-start",
     }
     queue, loss = {"kind": "drop-tail", "packets": 50}, {"kind": "random", "rate": 0}
-    flow = {
-        "name": "main",
-        "from": "sender",
-        "to": "receiver",
-        "application": {"kind": "bulk", "endless": True},
-        "tcp": {"receive_window_segments": 20},
-        "sender": {"rto": {"name": "rfc6298", "initial_ms": 3000}},
-    }
+    flow = main_flow(
+        application={"kind": "bulk", "endless": True},
+        tcp={"receive_window_segments": 20},
+        sender={"rto": {"name": "rfc6298", "initial_ms": 3000}},
+    )
     scenario = {
         "duration_s": 100,
         "point_to_point": {"rate_bps": 1_000_000, "delay_ms": 100, "queue": queue, "loss": loss},
@@ -174,8 +149,6 @@ def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
 
 
 def show(measured: Measured) -> str:
-    from eifel.report.atlas import Cases, atlas
-
     cases = Cases('A case of "spikes", table I:', POINTS, START, ("rate_bps", "spike_s"))
     return atlas(measured, AXES, FAMILIES, cases)
 

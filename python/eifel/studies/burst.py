@@ -6,8 +6,7 @@ comes with the first ACK that reveals the truth (timestamps) or a round trip lat
 queues hold an eighth of the path's capacity to twice that.
 """
 
-from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
-from eifel.papers.measured import Measured, means_of
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Repeated, Row, means_of
 from eifel.runs import Runs
 from eifel.statistics import Mean, percent_interval
 from eifel.studies import settings

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied, counts
 from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval, percent_interval
@@ -143,9 +142,7 @@ ARTEFACT = Artefact(
     title="Spurious retransmissions that tools for captures find",
     source="this project; docs/reference/captures.md",
     columns=(
-        Column("installed", "Installed", digits=0),
-        Column("retransmissions", "Retransmissions", digits=0),
-        Column("counted", "Counted", digits=0),
+        *counts("installed", "retransmissions", "counted"),
         Column("found", "Spurious ones called so, %", digits=1),
         Column("wrongly", "Needed, called spurious", digits=0),
     ),

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied, counts
 from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval, percent_interval
@@ -77,8 +76,7 @@ ARTEFACT = Artefact(
     title="Retransmissions that the analysis of captures judges right",
     source="this project; docs/reference/captures.md",
     columns=(
-        Column("captures", "Captures", digits=0),
-        Column("retransmissions", "Retransmissions", digits=0),
+        *counts("captures", "retransmissions"),
         Column("found", "Seen as retransmissions, %", digits=2),
         Column("cause", "Of these, cause right, %", digits=2),
         Column("cause_decided", "Cause right of the decided, %", digits=2),

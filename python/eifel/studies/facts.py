@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from eifel.papers.artefact import Artefact, Row
-from eifel.papers.measured import means_of
+from eifel.papers.artefact import Artefact, Row, means_of
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval, percent_interval
 from eifel.studies.judged import FAST_RETRANSMIT, GENUINE, MIXED, NEEDED, NEEDLESS, SPURIOUS, TIMEOUT, UNDECIDED

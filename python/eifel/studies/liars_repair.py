@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
-from eifel.papers.measured import Measured
+from eifel.flows import main_flow
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
 from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean
@@ -46,15 +46,12 @@ def scenario(sender: str, rate: int, liar: Any) -> dict[str, Any]:
             "loss": {"kind": "random", "rate": PATHS[rate]},
         },
         "flow": [
-            {
-                "name": "main",
-                "from": "sender",
-                "to": "receiver",
-                "liar": liar,
-                "application": {"kind": "bulk", "endless": True},
-                "tcp": {"receive_window_bytes": 16_000_000, "payload_bytes": 1000},
-                "sender": SENDERS[sender],
-            }
+            main_flow(
+                liar=liar,
+                application={"kind": "bulk", "endless": True},
+                tcp={"receive_window_bytes": 16_000_000, "payload_bytes": 1000},
+                sender=SENDERS[sender],
+            )
         ],
     }
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
 from eifel.papers.sctp import settings as sctp
 from eifel.papers.study import Effort, Progress, Study
 from eifel.runs import Runs

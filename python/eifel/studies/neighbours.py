@@ -8,8 +8,7 @@ reference 14). Each is compared with detectors, alone and together.
 
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row, Setting
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Repeated, Row, Setting
 from eifel.statistics import Mean
 from eifel.studies import facts, settings
 from eifel.studies.settings import HOLDS, LOSES, QUEUES

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from eifel.flows import main_flow
 from eifel.papers import rfc3522
-from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row, Setting
-from eifel.papers.measured import Measured, means_of
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Repeated, Row, Setting, means_of
 from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies.cheating import ratio
@@ -38,13 +38,10 @@ _PATHS: Mapping[str, tuple[Mapping[str, Any], tuple[Mapping[str, Any], ...]]] = 
 def scenario(path: str, recover: str, detect: str) -> dict[str, Any]:
     """Returns a minute of bulk transfer with the default response and grant."""
     trouble, spikes = _PATHS[path]
-    flow = {
-        "name": "main",
-        "from": "sender",
-        "to": "receiver",
-        "application": {"kind": "bulk", "endless": True},
-        "sender": {"detect": DETECT[detect], "respond": "rfc4015", "recover": recover},
-    }
+    flow = main_flow(
+        application={"kind": "bulk", "endless": True},
+        sender={"detect": DETECT[detect], "respond": "rfc4015", "recover": recover},
+    )
     link = {"rate_bps": 5_000_000, "delay_ms": 40, "queue": {"kind": "drop-tail", "packets": 60}, **trouble}
     return {"duration_s": 60, "point_to_point": link, "flow": [flow], **({"spike": list(spikes)} if spikes else {})}
 

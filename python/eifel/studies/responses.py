@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Repeated, Row
 from eifel.studies import facts, settings
 
 KEYS = ("queue", "sender", "detector", "response")

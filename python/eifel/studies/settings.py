@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from eifel.flows import main_flow
 from eifel.papers.artefact import Setting
 
 RTT_MS = 200
@@ -28,14 +29,11 @@ def burst(buffer: int, detect: str, respond: str, pace: str = "none") -> dict[st
     reorder = {"rate": 0.003, "length": PATH_PACKETS, "longest_wait_s": HELD_S}
     rate_bps = PATH_PACKETS * 1500 * 8 * 1000 // RTT_MS
     queue = {"kind": "drop-tail", "packets": buffer}
-    flow = {
-        "name": "main",
-        "from": "sender",
-        "to": "receiver",
-        "application": {"kind": "bulk", "endless": True},
-        "handshake": False,
-        "sender": {"detect": detect, "respond": respond, "recover": "rack-tlp", "rto": "linux", "pace": pace},
-    }
+    flow = main_flow(
+        application={"kind": "bulk", "endless": True},
+        handshake=False,
+        sender={"detect": detect, "respond": respond, "recover": "rack-tlp", "rto": "linux", "pace": pace},
+    )
     path = {"rate_bps": rate_bps, "delay_ms": RTT_MS / 2, "queue": queue, "reorder": reorder}
     return {"duration_s": 60, "point_to_point": path, "flow": [flow]}
 
@@ -88,13 +86,10 @@ def spikes(queue: int, sender: str, detect: str, respond: str) -> dict[str, Any]
         "interval_s": {"uniform": [20, 40]},
         "interval": "start-to-start",
     }
-    flow = {
-        "name": "main",
-        "from": "sender",
-        "to": "receiver",
-        "application": {"kind": "bulk", "bytes": 5_000_000},
-        "handshake": False,
-        "tcp": {"payload_bytes": 1000, "receive_window_bytes": 150_000},
-        "sender": {"detect": detect, "respond": respond, **SENDERS[sender]},
-    }
+    flow = main_flow(
+        application={"kind": "bulk", "bytes": 5_000_000},
+        handshake=False,
+        tcp={"payload_bytes": 1000, "receive_window_bytes": 150_000},
+        sender={"detect": detect, "respond": respond, **SENDERS[sender]},
+    )
     return {"duration_s": 3000, "point_to_point": path, "spike": [spike], "flow": [flow]}

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from eifel import worlds
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
 from eifel.papers.study import Study
 from eifel.plots import Figure
 from eifel.plots.ladder import ladder_figure

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from eifel.papers.artefact import Artefact, Claim, Column, Links, Row, Setting, Studied
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Links, Measured, Row, Setting, Studied, counts
 from eifel.papers.study import Effort, Study
 from eifel.runs import Runs
 from eifel.scenario import load
@@ -47,11 +46,9 @@ COLUMNS = (
     Column("mixed", "Mixed: called spurious though something was lost %", digits=2),
     Column("lost_bytes", "Lost where that was called spurious, bytes", digits=0),
     Column("false", "Needed: called spurious %", digits=2),
-    Column("true_positives", "True positives", digits=0),
-    Column("false_negatives", "False negatives", digits=0),
+    *counts("true_positives", "false_negatives"),
     Column("undecided_needless", "Needless, undecided", digits=0),
-    Column("false_positives", "False positives", digits=0),
-    Column("true_negatives", "True negatives", digits=0),
+    *counts("false_positives", "true_negatives"),
     Column("undecided_needed", "Needed, undecided", digits=0),
     Column("mixed_undone", "Mixed, called spurious", digits=0),
     Column("mixed_kept", "Mixed, called genuine", digits=0),

@@ -44,7 +44,7 @@ fn run(trial: &mut Trial) {
     while now < minute {
         let mut sent = eifel_sctp::Packet::default();
         while let Some(outgoing) = association.poll_transmit(now, &mut sent) {
-            let to = outgoing.addresses.destination();
+            let to = association.addresses(&outgoing).destination();
             if to != PEER[0] {
                 strangers += 1;
                 bytes_out += sent.len() as u64;

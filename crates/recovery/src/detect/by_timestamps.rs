@@ -1,7 +1,7 @@
 //! What detection by timestamps shares in TCP and SCTP: the state of an episode, later
 //! retransmissions, and forged echoes.
 
-use super::trials::Trials;
+use super::unproven::Unproven;
 use super::{Judgement, MOST_CONTRADICTIONS, Outcome};
 use crate::fact::{Acked, Echo, Transmission};
 use eifel_base::units::Timestamp;
@@ -32,11 +32,11 @@ pub(super) struct ByTimestamps<S> {
 enum State<S> {
     /// Nothing is suspected.
     Idle,
-    /// The episode is not judged yet. Its later retransmissions are on trial.
-    Suspected(S, Trials),
-    /// The episode was judged spurious. Its later retransmissions are on trial, because the verdict
+    /// The episode is not judged yet. Its later retransmissions are not proven spurious.
+    Suspected(S, Unproven),
+    /// The episode was judged spurious. Its later retransmissions are unproven, because the verdict
     /// says nothing about them. Only [`Proof::Original`] tries them.
-    Spurious(Trials),
+    Spurious(Unproven),
 }
 
 impl<S> ByTimestamps<S> {
@@ -48,14 +48,14 @@ impl<S> ByTimestamps<S> {
         match &self.state {
             State::Idle => true,
             State::Suspected(..) => false,
-            State::Spurious(trials) => trials.is_empty(),
+            State::Spurious(unproven) => unproven.is_empty(),
         }
     }
 
     /// Starts an episode. `suspected` is `None` if its first retransmission has no timestamp.
     pub(super) fn begin(&mut self, suspected: Option<S>) {
         let trusted = suspected.filter(|_| self.forged < MOST_CONTRADICTIONS);
-        self.state = trusted.map_or(State::Idle, |suspected| State::Suspected(suspected, Trials::default()));
+        self.state = trusted.map_or(State::Idle, |suspected| State::Suspected(suspected, Unproven::default()));
     }
 
     /// Returns the state of the suspected episode.
@@ -66,12 +66,12 @@ impl<S> ByTimestamps<S> {
         }
     }
 
-    /// Puts a retransmission on trial. `original` is its original's timestamp.
+    /// Adds a retransmission that has to be proven spurious. `original` is its original's timestamp.
     pub(super) fn add(&mut self, transmission: &Transmission, original: Option<Timestamp>) {
         if self.proof == Proof::Original
-            && let State::Suspected(_, trials) | State::Spurious(trials) = &mut self.state
+            && let State::Suspected(_, unproven) | State::Spurious(unproven) = &mut self.state
         {
-            trials.add(transmission.start, original);
+            unproven.add(transmission.start, original);
         }
     }
 
@@ -79,7 +79,7 @@ impl<S> ByTimestamps<S> {
     pub(super) fn on_ack(
         &mut self,
         acked: &Acked<'_>,
-        judge: impl FnOnce(&mut S, &mut Trials) -> Judgement,
+        judge: impl FnOnce(&mut S, &mut Unproven) -> Judgement,
     ) -> Judgement {
         if acked.echo == Some(Echo::Forged) {
             // RFC 4015, section 6, only warns of receivers that forge.
@@ -91,16 +91,16 @@ impl<S> ByTimestamps<S> {
         }
         match &mut self.state {
             State::Idle => Judgement::Undecided,
-            State::Suspected(suspected, trials) => {
-                let judgement = judge(suspected, trials);
+            State::Suspected(suspected, unproven) => {
+                let judgement = judge(suspected, unproven);
                 if let Judgement::Settled(outcome, _) = judgement {
                     let tries = self.proof == Proof::Original && outcome == Outcome::Spurious;
-                    self.state = if tries { State::Spurious(core::mem::take(trials)) } else { State::Idle };
+                    self.state = if tries { State::Spurious(core::mem::take(unproven)) } else { State::Idle };
                 }
                 judgement
             }
-            State::Spurious(trials) => {
-                if !trials.end(acked) {
+            State::Spurious(unproven) => {
+                if !unproven.remove_acked(acked) {
                     return Judgement::Undecided;
                 }
                 self.state = State::Idle;

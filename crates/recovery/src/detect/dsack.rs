@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use super::{Detector, Judgement, Outcome, Share};
+use super::{Detector, Judgement, NeedlessShare, Outcome};
 use crate::fact::{Acked, Block, Cause, Fact, Kind, Transmission};
 use crate::registry::{Entry, Need, Parameter};
 use crate::view::View;
@@ -173,7 +173,7 @@ impl Dsack {
             self.state = State::Idle;
             return match self.needless {
                 0 => Judgement::Settled(Outcome::Genuine, "later data are acknowledged, and no duplicate is reported"),
-                needless => Judgement::Mixed(Share { needless, resent: self.resent }),
+                needless => Judgement::Mixed(NeedlessShare { needless, resent: self.resent }),
             };
         }
         Judgement::Undecided

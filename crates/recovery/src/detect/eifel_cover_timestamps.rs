@@ -13,7 +13,7 @@
 
 use super::by_timestamps::{ByTimestamps, Proof, UNPROVEN};
 use super::cover::Cover;
-use super::trials::Trials;
+use super::unproven::Unproven;
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Echo, Fact};
 use crate::registry::{Entry, Need, Parameter, Parameters};
@@ -54,9 +54,9 @@ struct Suspected {
 }
 
 impl Suspected {
-    fn judge(&mut self, acked: &Acked<'_>, trials: &mut Trials) -> Judgement {
-        let unproven = trials.end(acked);
-        if !self.cover.covers(acked) && !unproven {
+    fn judge(&mut self, acked: &Acked<'_>, unproven: &mut Unproven) -> Judgement {
+        let repaired_more = unproven.remove_acked(acked);
+        if !self.cover.covers(acked) && !repaired_more {
             return Judgement::Undecided;
         }
         let (outcome, reason) = match acked.echo {
@@ -64,7 +64,7 @@ impl Suspected {
             Some(Echo::Known { value, .. }) if !value.precedes(self.retransmit_ts) => {
                 (Outcome::Genuine, "echo of the retransmission")
             }
-            Some(_) if unproven => (Outcome::Genuine, UNPROVEN),
+            Some(_) if repaired_more => (Outcome::Genuine, UNPROVEN),
             Some(_) if self.cover.acks_were_lost() => {
                 (Outcome::Genuine, "all retransmissions are duplicates: ACKs were lost")
             }
@@ -96,7 +96,7 @@ impl Detector for EifelCoverTimestamps {
                 self.0.add(transmission, *original);
                 Judgement::Undecided
             }
-            Fact::Acked(acked) => self.0.on_ack(acked, |suspected, trials| suspected.judge(acked, trials)),
+            Fact::Acked(acked) => self.0.on_ack(acked, |suspected, unproven| suspected.judge(acked, unproven)),
             Fact::NotProbed(_) => Judgement::Undecided,
         }
     }

@@ -10,7 +10,7 @@
 //! *From* RFC 3522, sections 3.2 and 3.4; "Responding to Spurious Timeouts in TCP", section II.B.
 
 use super::by_timestamps::{ByTimestamps, UNPROVEN};
-use super::trials::Trials;
+use super::unproven::Unproven;
 use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Echo, Fact};
 use crate::registry::{Entry, Need, Parameter};
@@ -55,13 +55,13 @@ struct Suspected {
 }
 
 impl Suspected {
-    fn judge(&self, acked: &Acked<'_>, trials: &mut Trials, proof: Proof, dsack_seen: bool) -> Judgement {
+    fn judge(&self, acked: &Acked<'_>, unproven: &mut Unproven, proof: Proof, dsack_seen: bool) -> Judgement {
         // RFC 3522, section 3.2, step 3: the first acceptable ACK, which acknowledges the
         // retransmitted data. [rfc3522:3.2.3]
         if acked.cumulative <= self.start {
             return Judgement::Undecided;
         }
-        let repaired_more = trials.end(acked);
+        let repaired_more = unproven.remove_acked(acked);
         let Some(Echo::Known { value: echo, .. }) = acked.echo else {
             return Judgement::Settled(Outcome::Genuine, "no timestamp echoed");
         };
@@ -119,7 +119,7 @@ impl Detector for EifelTimestamps {
             Fact::Acked(acked) => {
                 let (proof, dsack_seen) = (self.state.proof, self.dsack_seen);
                 self.dsack_seen |= !acked.dsacks.is_empty();
-                self.state.on_ack(acked, |suspected, trials| suspected.judge(acked, trials, proof, dsack_seen))
+                self.state.on_ack(acked, |suspected, unproven| suspected.judge(acked, unproven, proof, dsack_seen))
             }
             Fact::NotProbed(_) => Judgement::Undecided,
         }

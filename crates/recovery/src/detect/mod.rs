@@ -4,7 +4,7 @@
 mod by_timestamps;
 mod cover;
 mod rto_recovery;
-mod trials;
+mod unproven;
 
 crate::registry::algorithms! { none, eifel_timestamps, eifel_or_f_rto, eifel_bit, f_rto, f_rto_sack, dsack, dual_rtt, min_rtt;
 association: f_rto_sctp, eifel_cover_timestamps, eifel_cover_bit, eifel_cover_or_dsack }
@@ -36,7 +36,7 @@ pub enum Judgement {
     /// reason. That loss is a loss signal of its own.
     GenuineLossWithin(&'static str),
     /// The detector has decided: something was lost, but some retransmissions were needless.
-    Mixed(Share),
+    Mixed(NeedlessShare),
     /// The peer has contradicted itself too often, for this reason. The episode counts as genuine,
     /// and the detector is dropped for the rest of the connection.
     Distrusted(&'static str),
@@ -47,7 +47,7 @@ pub const MOST_CONTRADICTIONS: u32 = 3;
 
 /// The needless part of an episode's retransmissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Share {
+pub struct NeedlessShare {
     /// Retransmissions that were needless.
     pub needless: u32,
     /// All retransmissions.

@@ -2,7 +2,7 @@
 
 use super::Path;
 use crate::congest::Window;
-use crate::detect::{Judgement, Outcome, Share};
+use crate::detect::{Judgement, NeedlessShare, Outcome};
 use crate::episode::{Episode, Saved};
 use crate::event::Event;
 use crate::fact::{Acked, Cause};
@@ -140,7 +140,7 @@ impl Path {
     }
 
     /// Restores a part of the window if only some retransmissions were needless.
-    fn undo_partly(&mut self, share: Share, episode: &Episode, saved: &Saved) {
+    fn undo_partly(&mut self, share: NeedlessShare, episode: &Episode, saved: &Saved) {
         let window = self.response.respond_partly(share, saved, &self.window);
         if window != self.window && self.grants(episode) {
             self.adjust(episode, window);

@@ -6,7 +6,7 @@ crate::registry::algorithms! {
 crate::duplicate::duplicate!(Response by DuplicateResponse);
 
 use crate::congest::Window;
-use crate::detect::Share;
+use crate::detect::NeedlessShare;
 use crate::episode::{Estimate, Saved};
 use crate::fact::Cause;
 
@@ -59,7 +59,7 @@ pub trait Response: Send + DuplicateResponse {
     }
 
     /// Returns the window after a mixed verdict: something was lost, but some retransmissions were needless.
-    fn respond_partly(&mut self, _: Share, _: &Saved, now: &Window) -> Window {
+    fn respond_partly(&mut self, _: NeedlessShare, _: &Saved, now: &Window) -> Window {
         *now
     }
 }

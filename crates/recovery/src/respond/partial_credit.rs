@@ -6,7 +6,7 @@
 
 use super::{Adjust, Response, Verdict};
 use crate::congest::Window;
-use crate::detect::Share;
+use crate::detect::NeedlessShare;
 use crate::episode::Saved;
 use crate::registry::Entry;
 
@@ -29,7 +29,7 @@ impl Response for PartialCredit {
         Adjust::to(saved.window)
     }
 
-    fn respond_partly(&mut self, share: Share, saved: &Saved, now: &Window) -> Window {
+    fn respond_partly(&mut self, share: NeedlessShare, saved: &Saved, now: &Window) -> Window {
         let (old, cut) = (saved.window.cwnd, saved.reduced.ssthresh);
         let part = old.saturating_sub(cut) * u64::from(share.needless) / u64::from(share.resent.max(1));
         let most = old * MOST_TENTHS / 10;

@@ -2,7 +2,7 @@
 //! ECN-Echo, and after a loss was seen.
 
 use eifel_recovery::congest::Window;
-use eifel_recovery::detect::Share;
+use eifel_recovery::detect::NeedlessShare;
 use eifel_recovery::episode::{Estimate, Saved};
 use eifel_recovery::fact::Cause;
 use eifel_recovery::respond::by_retransmissions::ByRetransmissions;
@@ -147,7 +147,7 @@ fn only_rfc_4015_reseeds_the_timer_after_a_timeout_that_had_an_estimate() {
 #[test]
 fn partial_credit_restores_up_to_seven_tenths() {
     let credit = |needless, resent, now: &Window| {
-        let Window { cwnd, ssthresh } = PartialCredit.respond_partly(Share { needless, resent }, &saved(), now);
+        let Window { cwnd, ssthresh } = PartialCredit.respond_partly(NeedlessShare { needless, resent }, &saved(), now);
         (cwnd, ssthresh)
     };
     assert_eq!(credit(1, 11, &NOW), (1000, 10_000));
@@ -160,7 +160,7 @@ fn partial_credit_restores_up_to_seven_tenths() {
 #[test]
 fn only_partial_credit_restores_a_part_of_the_window() {
     for (index, (mut response, _)) in table().into_iter().enumerate() {
-        let credited = response.respond_partly(Share { needless: 1, resent: 2 }, &saved(), &NOW) != NOW;
+        let credited = response.respond_partly(NeedlessShare { needless: 1, resent: 2 }, &saved(), &NOW) != NOW;
         assert_eq!(credited, index == 9, "row {index}");
     }
 }

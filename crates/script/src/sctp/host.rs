@@ -93,7 +93,8 @@ impl AssociationEnd {
             self.budget -= 1;
             let again = association.transmissions().iter().filter(|one| matches!(one.kind, Kind::Retransmission(_)));
             self.counts.retransmissions += again.count() as u64;
-            self.depart(now, outgoing.addresses, &packet.to_bytes());
+            let addresses = *association.addresses(&outgoing);
+            self.depart(now, addresses, &packet.to_bytes());
         }
         let Some(association) = &mut self.association else { return };
         while let Some((_, event)) = association.poll_engine_event() {

@@ -250,10 +250,10 @@ impl SendQueue {
         sum
     }
 
-    /// Moves the next new chunk to the sent chunks, at the next position. Returns the chunk without
-    /// its user data.
+    /// Moves the next new chunk to the sent chunks, at the next position. Returns the chunk, with
+    /// its user data; empty for zeros.
     #[inline(always)]
-    pub(crate) fn advance(&mut self) -> Data {
+    pub(crate) fn advance(&mut self) -> (Data, &[u8]) {
         let tsn = wrap(self.sent.nxt(), self.initial);
         let message = self.waiting.front_mut().expect("there is a message");
         if message.follows
@@ -266,14 +266,14 @@ impl SendQueue {
                 stream.next = place.ssn.wrapping_add(1);
                 stream.outstanding += 1;
             }
-            return place.data(tsn, message.content.len());
+            return (place.data(tsn, message.content.len()), &[]);
         }
         self.advance_any(tsn)
     }
 
     /// Moves the next new chunk, whose TSN is `tsn`, to the sent chunks.
     #[inline(never)]
-    fn advance_any(&mut self, tsn: Seq) -> Data {
+    fn advance_any(&mut self, tsn: Seq) -> (Data, &[u8]) {
         let most = self.most;
         let message = self.waiting.front_mut().expect("there is a message");
         let Delivery { stream, ppid, unordered, immediate } = message.delivery;
@@ -312,7 +312,7 @@ impl SendQueue {
             if message.times == 0 {
                 self.waiting.pop_front();
             }
-            return data;
+            return (data, &[]);
         }
         let content = if end < len {
             (message.offset, message.ssn) = (end, ssn);
@@ -324,8 +324,9 @@ impl SendQueue {
         } else {
             self.waiting.pop_front().expect("it was looked at").content
         };
+        let position = self.sent.nxt();
         self.sent.push(Chunk { place, content, start, end });
-        data
+        self.chunk(position)
     }
 
     /// Returns the sent chunk at `position`, with its user data; empty for zeros.
@@ -333,13 +334,6 @@ impl SendQueue {
         let (Chunk { place, content, start, end }, ssn) = self.sent.get(position);
         let data = ChunkFields { ssn, ..*place }.data(wrap(position, self.initial), end - start);
         (data, content.bytes(*start, *end))
-    }
-
-    /// Returns the newest chunk's user data; empty for zeros.
-    #[inline]
-    pub(crate) fn newest_bytes(&self) -> &[u8] {
-        let Chunk { content, start, end, .. } = self.sent.newest();
-        content.bytes(*start, *end)
     }
 
     /// Drops the chunks below the cumulative TSN.

@@ -113,12 +113,6 @@ impl SentChunks {
         Some(ChunkFields { ssn, ..chunk.place })
     }
 
-    /// Returns the first chunk of the last run, which differs from the newest only in its number.
-    #[inline]
-    pub(super) fn newest(&self) -> &Chunk {
-        &self.runs.back().expect("a chunk was sent").chunk
-    }
-
     /// Returns the first chunk of the run at `position`, and the stream sequence number at
     /// `position`. The run's chunks differ only in this number.
     pub(super) fn get(&self, position: u64) -> (&Chunk, u16) {

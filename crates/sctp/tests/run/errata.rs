@@ -143,7 +143,7 @@ fn an_init_that_crosses_our_init_is_answered_at_the_address_that_we_called() {
         let now = world.now;
         world.caller.handle(now, &addresses, &parsed(&bytes));
         let answer = polled(&mut world.caller, now);
-        let destination = answer.as_ref().map(|(outgoing, _)| outgoing.addresses.destination());
+        let destination = answer.as_ref().map(|(addresses, _)| addresses.destination());
         assert_eq!(destination, answers.then_some(address(1, 0)));
         assert!(answer.is_none_or(|(_, answer)| matches!(chunks(&answer)[..], [Chunk::InitAck(_)])));
         assert_eq!(world.caller.phase(), Phase::CookieWait);

@@ -96,10 +96,11 @@ fn a_packet_for_another_association_is_ignored() {
     let outgoing = world.caller.poll_transmit(now, &mut packet).expect("a chunk may leave");
     let before = world.caller.poll_timeout();
     // The packet has the peer's tag, and this end's port as its source port.
-    world.caller.handle(now, &outgoing.addresses.reversed(), &packet);
+    let addresses = *world.caller.addresses(&outgoing);
+    world.caller.handle(now, &addresses.reversed(), &packet);
     assert_eq!(world.caller.poll_timeout(), before);
     assert_eq!(world.caller.poll_transmit(now, &mut Packet::default()), None);
-    world.callee.as_mut().unwrap().handle(now, &outgoing.addresses, &packet);
+    world.callee.as_mut().unwrap().handle(now, &addresses, &packet);
     assert_eq!(world.callee.as_ref().unwrap().buffered(), 100);
 }
 
@@ -112,8 +113,9 @@ fn a_sack_reports_a_window_that_opens_while_nothing_is_outstanding() {
     world.caller.send_zeros(Delivery::default(), 1400).unwrap();
     let outgoing = world.caller.poll_transmit(now, &mut packet).expect("a chunk may leave");
     let callee = world.callee.as_mut().unwrap();
-    callee.handle(now, &outgoing.addresses, &packet);
-    let back = outgoing.addresses.reversed();
+    let addresses = *world.caller.addresses(&outgoing);
+    callee.handle(now, &addresses, &packet);
+    let back = addresses.reversed();
     callee.poll_transmit(now, &mut packet).expect("the first chunk is acknowledged at once");
     world.caller.handle(now, &back, &packet);
     assert!(world.caller.peer_window() < 3000);

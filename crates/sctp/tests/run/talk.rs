@@ -7,8 +7,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Chunk};
 use eifel_sctp::{
-    Association, Delivery, Event, Listener, ListenerAction, Message, Outgoing, Packet, Phase, Ports, Processed,
-    Settings,
+    Association, Delivery, Event, Listener, ListenerAction, Message, Packet, Phase, Ports, Processed, Settings,
 };
 
 pub const PORTS: Ports = Ports { local: 5001, remote: 5002 };
@@ -67,11 +66,11 @@ pub fn parsed(bytes: impl AsRef<[u8]>) -> Packet {
     Packet::parse(bytes.as_ref()).unwrap_or_default()
 }
 
-/// Returns the next packet to send now, as bytes.
-pub fn polled(association: &mut Association, now: Instant) -> Option<(Outgoing, Vec<u8>)> {
+/// Returns the next packet to send now, as bytes, with its addresses.
+pub fn polled(association: &mut Association, now: Instant) -> Option<(Addresses, Vec<u8>)> {
     let mut packet = Packet::default();
     let outgoing = association.poll_transmit(now, &mut packet)?;
-    Some((outgoing, packet.to_bytes()))
+    Some((*association.addresses(&outgoing), packet.to_bytes()))
 }
 
 /// Both ends, and the packets between them.
@@ -208,7 +207,8 @@ impl World {
                 let (now, mut packet) = (self.now, Packet::default());
                 let Some(association) = self.end(end) else { break };
                 let Some(outgoing) = association.poll_transmit(now, &mut packet) else { break };
-                self.send(end, outgoing.addresses, packet);
+                let addresses = *association.addresses(&outgoing);
+                self.send(end, addresses, packet);
             }
             let reading = self.reading[end];
             let (mut events, mut received) = (Vec::new(), Vec::new());

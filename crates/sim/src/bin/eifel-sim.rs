@@ -3,7 +3,7 @@
 
 use eifel_sim::record::Record;
 use eifel_sim::scenario::{self, Scenario};
-use eifel_sim::summary::{Number, Requests, Summary};
+use eifel_sim::summary::{Number, Summary};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -125,11 +125,8 @@ fn text_of(repetition: u32, summary: &Summary) -> String {
     let mut text =
         format!("repetition {repetition}: {:.6} s simulated, {} events\n", summary.duration_s, summary.events);
     for flow in &summary.flows {
-        let requests = flow.requests.iter().flat_map(|of| Requests::numbers(Some(of)));
         let numbers: Vec<String> = flow
-            .numbers()
-            .into_iter()
-            .chain(requests)
+            .all_numbers()
             .filter(|(_, number)| !matches!(number, Number::Count(0) | Number::Flag(false)))
             .map(|(name, number)| match number {
                 Number::Measure(measure) => format!("{name} {measure:.6}"),

@@ -76,6 +76,11 @@ macro_rules! table {
                 $(self.$column.push(row.$column);)*
             }
 
+            /// Returns the number of rows.
+            pub fn rows(&self) -> usize {
+                [$(self.$column.len()),*][0]
+            }
+
             /// Removes and returns the first rows.
             pub fn take(&mut self, rows: usize) -> Self {
                 Self {

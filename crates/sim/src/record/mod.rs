@@ -29,55 +29,74 @@ pub trait Sink {
     fn capture(&mut self, node: &str) -> io::Result<Box<dyn io::Write>>;
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Table {
-    Transmissions,
-    Arrivals,
-    Acks,
-    Drops,
-    Window,
-    Timer,
-    Episodes,
-    Verdicts,
-    Queues,
-    Spikes,
+/// Declares the tables once, in the order of [`TABLES`] and of results: the variant of [`Table`], the
+/// field of [`Tables`] and its type.
+macro_rules! tables {
+    ($($variant:ident, $field:ident: $kind:ty;)*) => {
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(u8)]
+        pub enum Table {
+            $($variant,)*
+        }
+
+        impl Table {
+            /// All tables, in order.
+            pub const ALL: [Self; TABLES.len()] = [$(Self::$variant),*];
+
+            /// Returns the meaning of a row, and the names and meanings of the columns.
+            pub fn described(self) -> (&'static str, &'static [(&'static str, &'static str)]) {
+                match self {
+                    $(Self::$variant => (<$kind>::ABOUT, <$kind>::COLUMNS),)*
+                }
+            }
+        }
+
+        /// The tables of a run. Tables that were not asked for are empty.
+        #[derive(Clone, PartialEq, Debug, Default)]
+        pub struct Tables {
+            pub kept: Record,
+            $(pub $field: $kind,)*
+            /// The words of codes.
+            pub dictionaries: Dictionaries,
+            /// Whether any recorded flow is an association. Only then the tables have the column `path`.
+            pub has_paths: bool,
+        }
+
+        impl Tables {
+            /// Removes and returns the first rows of a table, as columns.
+            fn take(&mut self, table: Table, rows: usize) -> Columns {
+                let columns = match table {
+                    $(Table::$variant => self.$field.take(rows).into_columns(),)*
+                };
+                shown(columns, self.has_paths)
+            }
+
+            fn rows(&self, table: Table) -> usize {
+                match table {
+                    $(Table::$variant => self.$field.rows(),)*
+                }
+            }
+        }
+    };
+}
+
+tables! {
+    Transmissions, transmissions: tables::Transmissions;
+    Arrivals, arrivals: tables::Arrivals;
+    Acks, acks: tables::Acks;
+    Drops, drops: tables::Drops;
+    Window, window: tables::WindowTable;
+    Timer, timer: tables::Timer;
+    Episodes, episodes: tables::Episodes;
+    Verdicts, verdicts: tables::Verdicts;
+    Queues, queues: tables::Queues;
+    Spikes, spikes: tables::Spikes;
 }
 
 impl Table {
-    /// All tables, in the order of [`TABLES`] and of results.
-    pub const ALL: [Self; 10] = [
-        Self::Transmissions,
-        Self::Arrivals,
-        Self::Acks,
-        Self::Drops,
-        Self::Window,
-        Self::Timer,
-        Self::Episodes,
-        Self::Verdicts,
-        Self::Queues,
-        Self::Spikes,
-    ];
-
     /// Returns the table's name in scenarios and results.
     pub fn name(self) -> &'static str {
         TABLES[self as usize]
-    }
-
-    /// Returns the meaning of a row, and the names and meanings of the columns.
-    pub fn described(self) -> (&'static str, &'static [(&'static str, &'static str)]) {
-        match self {
-            Self::Transmissions => (tables::Transmissions::ABOUT, tables::Transmissions::COLUMNS),
-            Self::Arrivals => (tables::Arrivals::ABOUT, tables::Arrivals::COLUMNS),
-            Self::Acks => (tables::Acks::ABOUT, tables::Acks::COLUMNS),
-            Self::Drops => (tables::Drops::ABOUT, tables::Drops::COLUMNS),
-            Self::Window => (tables::WindowTable::ABOUT, tables::WindowTable::COLUMNS),
-            Self::Timer => (tables::Timer::ABOUT, tables::Timer::COLUMNS),
-            Self::Episodes => (tables::Episodes::ABOUT, tables::Episodes::COLUMNS),
-            Self::Verdicts => (tables::Verdicts::ABOUT, tables::Verdicts::COLUMNS),
-            Self::Queues => (tables::Queues::ABOUT, tables::Queues::COLUMNS),
-            Self::Spikes => (tables::Spikes::ABOUT, tables::Spikes::COLUMNS),
-        }
     }
 }
 
@@ -177,52 +196,11 @@ impl Record {
     }
 }
 
-/// The tables of a run. Tables that were not asked for are empty.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Tables {
-    pub kept: Record,
-    /// Segments that left a sender.
-    pub transmissions: tables::Transmissions,
-    /// Data segments that reached a receiver.
-    pub arrivals: tables::Arrivals,
-    /// ACKs that reached a sender.
-    pub acks: tables::Acks,
-    pub drops: tables::Drops,
-    pub window: tables::WindowTable,
-    pub timer: tables::Timer,
-    pub episodes: tables::Episodes,
-    /// Verdicts of detectors.
-    pub verdicts: tables::Verdicts,
-    pub queues: tables::Queues,
-    pub spikes: tables::Spikes,
-    /// The words of codes.
-    pub dictionaries: Dictionaries,
-    /// Whether any recorded flow is an association. Only then the tables have the column `path`.
-    pub has_paths: bool,
-}
-
 impl Tables {
     /// Moves the kept tables out. Returns their names and columns.
-    pub fn into_columns(self) -> Vec<(&'static str, Columns)> {
-        let columns = [
-            self.transmissions.into_columns(),
-            self.arrivals.into_columns(),
-            self.acks.into_columns(),
-            self.drops.into_columns(),
-            self.window.into_columns(),
-            self.timer.into_columns(),
-            self.episodes.into_columns(),
-            self.verdicts.into_columns(),
-            self.queues.into_columns(),
-            self.spikes.into_columns(),
-        ];
-        let (kept, has_paths) = (self.kept, self.has_paths);
-        Table::ALL
-            .into_iter()
-            .zip(columns)
-            .filter(|(table, _)| kept.keeps(*table))
-            .map(|(table, columns)| (table.name(), shown(columns, has_paths)))
-            .collect()
+    pub fn into_columns(mut self) -> Vec<(&'static str, Columns)> {
+        let kept = Table::ALL.into_iter().filter(|table| self.kept.keeps(*table)).collect::<Vec<_>>();
+        kept.into_iter().map(|table| (table.name(), self.take(table, self.rows(table)))).collect()
     }
 
     /// Returns the words of every column of codes, as ("table.column", words). A code is an index
@@ -230,38 +208,6 @@ impl Tables {
     pub fn categories(&self) -> Vec<(String, Vec<String>)> {
         let kept = self.dictionaries.by_column().into_iter().filter(|(table, ..)| self.kept.keeps(*table));
         kept.map(|(table, column, words)| (format!("{}.{column}", table.name()), words)).collect()
-    }
-
-    /// Removes and returns the first rows of a table, as columns.
-    fn take(&mut self, table: Table, rows: usize) -> Columns {
-        let columns = match table {
-            Table::Transmissions => self.transmissions.take(rows).into_columns(),
-            Table::Arrivals => self.arrivals.take(rows).into_columns(),
-            Table::Acks => self.acks.take(rows).into_columns(),
-            Table::Drops => self.drops.take(rows).into_columns(),
-            Table::Window => self.window.take(rows).into_columns(),
-            Table::Timer => self.timer.take(rows).into_columns(),
-            Table::Episodes => self.episodes.take(rows).into_columns(),
-            Table::Verdicts => self.verdicts.take(rows).into_columns(),
-            Table::Queues => self.queues.take(rows).into_columns(),
-            Table::Spikes => self.spikes.take(rows).into_columns(),
-        };
-        shown(columns, self.has_paths)
-    }
-
-    fn rows(&self, table: Table) -> usize {
-        match table {
-            Table::Transmissions => self.transmissions.flow.len(),
-            Table::Arrivals => self.arrivals.flow.len(),
-            Table::Acks => self.acks.flow.len(),
-            Table::Drops => self.drops.flow.len(),
-            Table::Window => self.window.flow.len(),
-            Table::Timer => self.timer.flow.len(),
-            Table::Episodes => self.episodes.flow.len(),
-            Table::Verdicts => self.verdicts.flow.len(),
-            Table::Queues => self.queues.link.len(),
-            Table::Spikes => self.spikes.link.len(),
-        }
     }
 }
 

@@ -152,7 +152,7 @@ impl Recorder {
         if !self.records(flow, end, Table::Transmissions) {
             return;
         }
-        let row = self.taken() + self.tables.rows(Table::Transmissions) as u64;
+        let row = self.taken() + self.tables.transmissions.rows() as u64;
         self.memories[place(flow, end)].transmissions.push(transmission.id.0, row);
         let (kind, cause) = codes::kind_and_cause(transmission.kind);
         self.tables.transmissions.push(TransmissionRow {

@@ -5,7 +5,7 @@ use super::near;
 use eifel_recovery::registry::Seam;
 
 /// A table of the format.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     /// The table's name in the schema. For a table that a tag selects, it is the tag's value.
     pub(super) name: &'static str,
@@ -90,6 +90,11 @@ pub(super) enum Rule {
     Needs(&'static str, &'static str),
 }
 
+/// Returns a table without rules.
+pub(super) const fn table(name: &'static str, summary: &'static str, keys: &'static [Key]) -> Table {
+    Table { name, summary, keys, rules: &[] }
+}
+
 pub(super) const fn required(name: &'static str, kind: Kind, summary: &'static str) -> Key {
     Key { name, summary, kind, presence: Presence::Required }
 }
@@ -103,6 +108,11 @@ pub(super) const fn default(name: &'static str, kind: Kind, fallback: Fallback, 
 }
 
 impl Table {
+    /// Returns the table with these rules.
+    pub(super) const fn with(self, rules: &'static [Rule]) -> Self {
+        Self { rules, ..self }
+    }
+
     pub(super) fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.name == name)
     }

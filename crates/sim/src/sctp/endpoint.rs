@@ -2,6 +2,8 @@
 
 use super::liar::Liar;
 use super::messages::{Reader, Writer};
+use crate::app::Step;
+use crate::app::session::Session;
 use crate::check::checked::CheckedAssociation;
 use crate::end::End;
 use crate::network::Network;
@@ -15,7 +17,7 @@ use eifel_packet::ip::Addresses;
 use eifel_recovery::association::PathId;
 use eifel_recovery::engine::Kind;
 use eifel_recovery::fact::Transmission;
-use eifel_sctp::{Association, Listener, ListenerAction, Outgoing, Processed};
+use eifel_sctp::{Association, Listener, ListenerAction, Processed};
 
 /// The way of one path from this end to the other end.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +90,24 @@ impl Endpoint {
         }
     }
 
+    /// Lets the application read available messages, or schedules a later read. Returns its step.
+    #[inline(always)]
+    pub fn read<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, session: &mut Session) -> Option<Step> {
+        let Self { association: Some(association), reader, drains, end, .. } = self else { return None };
+        let news = match session.reader {
+            None if *drains => reader.note_drained(association),
+            _ if !association.is_readable() => false,
+            None => reader.read(association, u64::MAX),
+            Some(_) => session.read_slowly(
+                (net.now, &mut net.queue, *end),
+                association,
+                |association, limit| reader.read(association, limit),
+                |association| association.is_readable(),
+            ),
+        };
+        if news { session.app.read(net.now, *end, reader.bytes) } else { None }
+    }
+
     /// Hands the packet with this handle to the listener, and sends its answer.
     #[inline(never)]
     fn listen<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, handle: u32, arrival: Arrival) {
@@ -105,7 +125,7 @@ impl Endpoint {
         self.report_arrival(net, handle, arrival);
         net.slab.release(handle);
         if let ListenerAction::Reply(addresses, packet) = heard {
-            self.send(net, &Outgoing { addresses, path: None, more: true }, packet);
+            self.send(net, addresses, packet);
         }
     }
 
@@ -174,17 +194,17 @@ impl Endpoint {
             let cell = net.slab.vacant();
             let sctp = cell.contents.sctp_mut();
             let Some(outgoing) = association.poll_transmit(net.now, &mut sctp.packet) else { return };
-            if IN_ORDER && self.liar.as_mut().is_some_and(|liar| liar.falsify(net.now, &mut sctp.packet, outgoing)) {
+            sctp.addresses = *association.addresses(&outgoing);
+            if IN_ORDER && self.liar.as_mut().is_some_and(|liar| liar.falsify(net.now, sctp)) {
                 continue;
             }
             if IN_ORDER && net.observers.wire.is_some() {
                 let bytes = sctp.packet.to_bytes();
                 sctp.packet = eifel_sctp::Packet::parse(&bytes).expect("an association's own packet can be read");
             }
-            sctp.addresses = outgoing.addresses;
             let bytes = sctp.ip_len(net.ip);
             sctp.transmissions.clear();
-            let path = path_to(&self.ways, &outgoing);
+            let path = path_to(&self.ways, &sctp.addresses);
             let transmissions = association.transmissions();
             let empty = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
             if let Some(first) = transmissions.first() {
@@ -320,15 +340,10 @@ fn sent(transmission: &Transmission) -> SentData {
 
 /// Returns the path on which a packet leaves. Each address of the peer belongs to only one path.
 #[inline]
-pub(super) fn path_to(ways: &[Way], outgoing: &Outgoing) -> PathId {
+pub(super) fn path_to(ways: &[Way], addresses: &Addresses) -> PathId {
     if ways.len() == 1 {
         return PathId(0);
     }
-    let to = outgoing.addresses.destination();
-    if let Some(path) =
-        outgoing.path.filter(|path| ways.get(path.0).is_some_and(|way| way.addresses.destination() == to))
-    {
-        return path;
-    }
+    let to = addresses.destination();
     PathId(ways.iter().position(|way| way.addresses.destination() == to).unwrap_or_default())
 }

@@ -25,21 +25,23 @@ impl AssociationFlow {
     /// Does the work of [`pump`](Self::pump) after a packet that header prediction has processed.
     #[inline(always)]
     fn go_on<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End, processed: Processed) {
-        let data = processed == Processed::Data;
-        if data {
-            self.read(net, end);
-        }
         let Some(ends) = &mut self.ends else { return };
-        let endpoint = &mut ends[end.index()];
-        // Data makes only the timer of the SACK due earlier than before.
-        if data && let Some(due) = endpoint.silent_until(net.now) {
-            return endpoint.wake_by(net, due);
+        let mut endpoint = &mut ends[end.index()];
+        if processed == Processed::Data {
+            if let Some(step) = endpoint.read(net, &mut self.session) {
+                self.apply(net, end, &step);
+                let Some(ends) = &mut self.ends else { return };
+                endpoint = &mut ends[end.index()];
+            }
+            // Data makes only the timer of the SACK due earlier than before.
+            if let Some(due) = endpoint.silent_until(net.now) {
+                return endpoint.wake_by(net, due);
+            }
         }
         endpoint.transmit(net);
-        if data && let Some(due) = endpoint.silent_until(net.now) {
-            return endpoint.wake_by(net, due);
-        }
-        endpoint.set_alarm(net);
+        let silent = if processed == Processed::Data { endpoint.silent_until(net.now) } else { None };
+        let due = silent.unwrap_or_else(|| endpoint.due::<IN_ORDER>());
+        endpoint.wake_by(net, due);
     }
 
     #[inline(never)]
@@ -79,28 +81,6 @@ impl AssociationFlow {
     fn begin<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
         let step = self.session.app.start(net.now, end);
         self.apply(net, end, &step);
-    }
-
-    /// Lets the application at `end` read available messages, or schedules a later read.
-    #[inline(always)]
-    fn read<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>, end: End) {
-        let Some(ends) = &mut self.ends else { return };
-        let Endpoint { association: Some(association), reader, drains, .. } = &mut ends[end.index()] else { return };
-        let news = match self.session.reader {
-            None if *drains => reader.note_drained(association),
-            _ if !association.is_readable() => false,
-            None => reader.read(association, u64::MAX),
-            Some(_) => self.session.read_slowly(
-                (net.now, &mut net.queue, end),
-                association,
-                |association, limit| reader.read(association, limit),
-                |association| association.is_readable(),
-            ),
-        };
-        let total = reader.bytes;
-        if news && let Some(step) = self.session.app.read(net.now, end, total) {
-            self.apply(net, end, &step);
-        }
     }
 
     fn on_recovery<const IN_ORDER: bool>(
@@ -161,7 +141,10 @@ impl<const IN_ORDER: bool> TransportFlow<IN_ORDER> for AssociationFlow {
         if ends[end.index()].association.as_ref().is_some_and(Association::has_events) {
             self.take_events(net, end);
         }
-        self.read(net, end);
+        let Some(ends) = &mut self.ends else { return };
+        if let Some(step) = ends[end.index()].read(net, &mut self.session) {
+            self.apply(net, end, &step);
+        }
         let Some(ends) = &mut self.ends else { return };
         let endpoint = &mut ends[end.index()];
         endpoint.transmit(net);

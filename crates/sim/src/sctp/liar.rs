@@ -3,17 +3,19 @@
 //! SACK block, and the timestamp chunk for the timestamps option.
 
 use crate::liar;
+use crate::packet::SctpPacket;
 use eifel_base::time::{Duration, Instant};
+use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{Chunk, Data, Gap, Gaps, Header, Sack, SackFlags};
 use eifel_packet::segment::{Flags, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_path::stream::Stream;
-use eifel_sctp::{Outgoing, Packet};
+use eifel_sctp::Packet;
 
 /// A packet that is held back.
 pub struct Waiting {
     pub packet: Packet,
-    pub outgoing: Outgoing,
+    pub addresses: Addresses,
 }
 
 pub struct Liar(liar::Liar<Waiting>);
@@ -73,9 +75,9 @@ impl Liar {
 
     /// Alters a packet as [`alter`](Self::alter) does, and keeps it if it leaves later. Returns
     /// whether the liar keeps it from leaving now.
-    pub fn falsify(&mut self, now: Instant, packet: &mut Packet, outgoing: Outgoing) -> bool {
-        let leaves = self.alter(packet);
-        self.0.keeps(now, leaves, || Waiting { packet: packet.clone(), outgoing })
+    pub fn falsify(&mut self, now: Instant, sctp: &mut SctpPacket) -> bool {
+        let leaves = self.alter(&mut sctp.packet);
+        self.0.keeps(now, leaves, || Waiting { packet: sctp.packet.clone(), addresses: sctp.addresses })
     }
 
     /// Returns when the next held packet leaves; [`Instant::NEVER`] if none is held.

@@ -4,13 +4,13 @@
 use super::endpoint::{Endpoint, path_to};
 use crate::network::Network;
 use crate::packet::{NO_PACKET, Packet, SctpPacket};
-use eifel_sctp::Outgoing;
+use eifel_packet::ip::Addresses;
 
 impl Endpoint {
     /// Sends the held packets whose hold time is over.
     pub fn release<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         while let Some(waiting) = self.liar.as_mut().and_then(|liar| liar.release(net.now)) {
-            self.send(net, &waiting.outgoing, waiting.packet);
+            self.send(net, waiting.addresses, waiting.packet);
         }
     }
 
@@ -18,15 +18,14 @@ impl Endpoint {
     pub(super) fn send<const IN_ORDER: bool>(
         &self,
         net: &mut Network<IN_ORDER>,
-        outgoing: &Outgoing,
+        addresses: Addresses,
         packet: eifel_sctp::Packet,
     ) {
         let cell = net.slab.vacant();
         cell.packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
-        let (addresses, transmissions) = (outgoing.addresses, Vec::new());
-        let sctp = SctpPacket { addresses, packet, transmissions };
+        let sctp = SctpPacket { addresses, packet, transmissions: Vec::new() };
         let bytes = sctp.ip_len(net.ip);
         *cell.contents.sctp_mut() = sctp;
-        self.launch(net, path_to(&self.ways, outgoing), bytes);
+        self.launch(net, path_to(&self.ways, &addresses), bytes);
     }
 }

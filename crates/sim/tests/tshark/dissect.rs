@@ -89,6 +89,8 @@ pub fn dissect(name: &str, pcapng: &[u8]) -> Option<Vec<Frame>> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.pcapng"));
     std::fs::write(&path, pcapng).unwrap();
     let mut command = Command::new("tshark");
+    // The user's own plugins and preferences may add complaints.
+    command.env("HOME", env!("CARGO_TARGET_TMPDIR"));
     command.arg("-r").arg(&path).args(["-n", "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=|"]);
     for set in
         ["tcp.check_checksum", "ip.check_checksum", "tcp.analyze_sequence_numbers", "tcp.relative_sequence_numbers"]

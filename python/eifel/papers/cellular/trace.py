@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from eifel.flows import main_flow
 from eifel.papers import rfc3522
-from eifel.papers.artefact import Artefact, Claim, Column, Links, Row, Setting
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Links, Measured, Row, Setting, counts
 
 DURATION_S = 900
 """Long enough for the longest gaps of recorded links, which are minutes apart."""
@@ -29,12 +29,9 @@ def scenario(trace: Path) -> dict[str, Any]:
             "back": {"rate_bps": ACK_BPS, "queue": {"kind": "unlimited"}},
         },
         "flow": [
-            {
-                "name": "main",
-                "from": "sender",
-                "to": "receiver",
-                "application": {"kind": "bulk", "endless": True},
-                "tcp": {
+            main_flow(
+                application={"kind": "bulk", "endless": True},
+                tcp={
                     "payload_bytes": 1448,
                     "receive_window_bytes": WINDOW_BYTES,
                     **rfc3522.CLOCK,
@@ -42,7 +39,7 @@ def scenario(trace: Path) -> dict[str, Any]:
                     "delayed_ack_every": 2,
                     "delayed_ack_ms": 40,
                 },
-            }
+            )
         ],
     }
 
@@ -99,11 +96,7 @@ ARTEFACT = Artefact(
     source="link traces in the format of the Mahimahi tools, given as files",
     columns=(
         Column("goodput_kbps", "Goodput, kbit/s", summary="goodput_bps", scale=1e-3, digits=0),
-        Column("retransmissions", "Retransmissions", digits=0),
-        Column("spurious_retransmissions", "Spurious retransmissions", digits=0),
-        Column("timeouts", "Timeouts", digits=0),
-        Column("spurious_timeouts", "Spurious timeouts", digits=0),
-        Column("genuine_timeouts", "Genuine timeouts", digits=0),
+        *counts("retransmissions", "spurious_retransmissions", "timeouts", "spurious_timeouts", "genuine_timeouts"),
     ),
     fitted=_LEFT_OPEN,
     claims=(

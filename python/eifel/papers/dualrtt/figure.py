@@ -3,19 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Draw, Recorded, Row
+from eifel.papers.artefact import Artefact, Claim, Column, Draw, Measured, Recorded, Row, counts
 from eifel.papers.dualrtt import settings
-from eifel.papers.measured import Measured
 from eifel.papers.responding import facts
 from eifel.plots import Figure, time_sequence_figure
 from eifel.result import Result
 
 COLUMNS = (
-    Column("segments_sent", "Segments sent", digits=0),
-    Column("retransmissions", "Retransmissions", digits=0),
-    Column("spurious_retransmissions", "Spurious retransmissions", digits=0),
-    Column("timeouts", "Timeouts", digits=0),
-    Column("fast_retransmits", "Fast retransmits", digits=0),
+    *counts("segments_sent", "retransmissions", "spurious_retransmissions", "timeouts", "fast_retransmits"),
     Column("detected_spurious", "Detected as spurious", digits=0),
 )
 

@@ -5,10 +5,9 @@ first ACK decides for Eifel.
 """
 
 from eifel.papers import rfc3522
-from eifel.papers.artefact import Claim
+from eifel.papers.artefact import Claim, Measured
 from eifel.papers.dualrtt import figure as of
 from eifel.papers.dualrtt import nrtt, settings
-from eifel.papers.measured import Measured
 from eifel.plots import Figure
 from eifel.plots.time_line import time_line_figure
 from eifel.result import Result

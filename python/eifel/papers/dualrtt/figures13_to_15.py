@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim, Draw, Row, Studied
+from eifel.papers.artefact import Artefact, Claim, Draw, Measured, Row, Studied
 from eifel.papers.dualrtt import left_open, parking_lot, sessions, settings
-from eifel.papers.measured import Measured
 from eifel.papers.study import Study
 from eifel.plots import Figure, intervals, style
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Studied
 from eifel.papers.dualrtt import fit, grid, left_open, settings, tables4_and_5
-from eifel.papers.measured import Measured
 from eifel.plots import Figure, style
 from eifel.runs import Runs
 from eifel.statistics import Mean

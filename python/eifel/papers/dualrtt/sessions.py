@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eifel.papers import rfc3522
-from eifel.papers.artefact import Artefact, Claim, Column
+from eifel.papers.artefact import Artefact, Claim, Column, Measured
 from eifel.papers.dualrtt import parking_lot, settings
-from eifel.papers.measured import Measured
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval
 

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from eifel.flows import main_flow
 from eifel.papers import rfc3522
 from eifel.papers.artefact import Setting
 
@@ -53,27 +54,24 @@ def spike(
         "grow": "always",
         "restart_after_idle": False,
     }
-    flow = {
-        "name": "main",
-        "from": "sender",
-        "to": "receiver",
-        "application": {"kind": "bulk", "endless": True},
-        "handshake": True,
-        "tcp": {
+    flow = main_flow(
+        application={"kind": "bulk", "endless": True},
+        handshake=True,
+        tcp={
             "payload_bytes": PAYLOAD_BYTES,
             "receive_window_bytes": window,
             **(rfc3522.CLOCK if timestamps else rfc3522.NONE),
             "sack": False,
             "delayed_ack_every": 1,
         },
-        "sender": {
+        sender={
             "detect": detect,
             "respond": "option-1",
             "rto": rto,
             "recover": {"name": "reno", "bugfix": bugfix, "limited_transmit": False},
             "congest": congest,
         },
-    }
+    )
     start_s, end_s = SPIKE_S
     return {
         "seed": 1,

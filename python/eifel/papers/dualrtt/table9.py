@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim, Column, Setting, Studied
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Setting, Studied
 from eifel.papers.dualrtt import settings
-from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study
 from eifel.runs import Runs
 from eifel.statistics import Mean

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim, Column, Studied
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Studied
 from eifel.papers.dualrtt import figure, nrtt, settings
-from eifel.papers.measured import Measured
 from eifel.papers.responding import facts
 from eifel.papers.study import Effort, Study
 from eifel.plots import Figure, style

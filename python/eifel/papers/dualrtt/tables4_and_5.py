@@ -15,9 +15,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Studied
 from eifel.papers.dualrtt import fit, grid, left_open, settings
-from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study, described
 from eifel.runs import Runs
 from eifel.statistics import Mean

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
 from eifel.papers.live import kernel, spike, wire
-from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study
 
 SWITCHES = {

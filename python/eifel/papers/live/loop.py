@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from eifel.captured_path import CapturedPath, extract_path
 from eifel.errors import PathError
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
+from eifel.flows import main_flow
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied, counts
 from eifel.papers.live import kernel
-from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study
 
 BYTES = 1_000_000
@@ -26,7 +26,7 @@ RATE_BPS = 2_000_000
 
 def path(**more: Any) -> dict[str, Any]:
     """Returns a path of 2 Mbit/s and 100 ms, with these keys of its link changed."""
-    flow = {"name": "main", "from": "sender", "to": "receiver", "application": {"kind": "bulk", "bytes": BYTES}}
+    flow = main_flow(application={"kind": "bulk", "bytes": BYTES})
     link = {
         "rate_bps": RATE_BPS,
         "delay_ms": ROUND_TRIP_MS / 2,
@@ -56,9 +56,7 @@ COLUMNS = (
     Column("rate_bps", "Rate, Mbit/s", scale=1e-6, digits=3),
     Column("base_rtt_ms", "Round trip, ms", digits=1),
     Column("held_s", "Held, s", digits=3),
-    Column("lost", "Lost", digits=0),
-    Column("overtaken", "Overtaken", digits=0),
-    Column("retransmissions", "Retransmissions", digits=0),
+    *counts("lost", "overtaken", "retransmissions"),
     Column("goodput_bps", "Goodput, Mbit/s", scale=1e-6, digits=3),
 )
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
+from eifel.flows import main_flow
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row, Setting, counts
 from eifel.papers.live import wire
-from eifel.papers.measured import Measured
 from eifel.plots import Figure, style, time_sequence
 
 WITHIN_MS = 5
@@ -26,25 +26,22 @@ def scenario(detect: str = "eifel-timestamps") -> dict[str, Any]:
         },
         "spike": [{"links": ["bottleneck"], "holds": "arriving", "at": [{"start_s": 2.0015, "length_s": 2.5}]}],
         "flow": [
-            {
-                "name": "main",
-                "from": "sender",
-                "to": "receiver",
-                "application": {"kind": "bulk", "bytes": 800_000},
-                "tcp": {
+            main_flow(
+                application={"kind": "bulk", "bytes": 800_000},
+                tcp={
                     "payload_bytes": 1000,
                     "receive_window_segments": 40,
                     "delayed_ack_every": 1,
                     "delayed_ack_ms": 0,
                 },
-                "sender": {
+                sender={
                     "detect": detect,
                     "respond": "rfc4015",
                     "rto": {"name": "rfc6298", "minimum_ms": 1000},
                     "recover": "reno-sack",
                     "congest": {"name": "reno", "initial_window_segments": 40},
                 },
-            }
+            )
         ],
     }
 
@@ -77,9 +74,7 @@ ARTEFACT = Artefact(
     title="One spike at 2 Mbit/s, simulated and on the wire",
     source="our own scenario, as in examples/live-spike.toml",
     columns=(
-        Column("retransmissions", "Retransmissions", digits=0),
-        Column("spurious_retransmissions", "Spurious retransmissions", digits=0),
-        Column("detected_spurious", "Detected spurious", digits=0),
+        *counts("retransmissions", "spurious_retransmissions", "detected_spurious"),
         Column("time_s", "Time, s", digits=3),
         Column("difference_ms", "Later than simulated at most, ms", digits=3),
         Column("late_ms", "The box late at most, ms", digits=3),

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 
-from eifel.papers.artefact import Artefact, Claim, Recorded, Row
+from eifel.papers.artefact import Artefact, Claim, Measured, Recorded, Row
 from eifel.papers.live import wire
-from eifel.papers.measured import Measured
 from eifel.papers.published import numbers
 from eifel.papers.thesis import figures5_1_to_5_3 as go_back_n
 from eifel.papers.thesis import figures5_4_to_5_6 as eifel

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from eifel.captured_path import CapturedPath, extract_path
 from eifel.errors import PathError
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
 from eifel.papers.live import kernel, spike
-from eifel.papers.measured import Measured
 from eifel.papers.study import Effort, Study
 
 BYTES = 800_000

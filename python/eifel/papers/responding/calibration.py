@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Studied
 from eifel.papers.responding import distances, settings, swept
 from eifel.plots import Figure, style
 from eifel.runs import Runs

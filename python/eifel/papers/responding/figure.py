@@ -3,22 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Draw, Recorded, Row, Setting, cited
+from eifel.papers.artefact import Artefact, Claim, Column, Draw, Measured, Recorded, Row, Setting, cited, counts
 from eifel.papers.claims import number
-from eifel.papers.measured import Measured
 from eifel.papers.responding import settings
 from eifel.plots import Figure, time_sequence_figure, timer_figure
 from eifel.plots import overview as overview_figure
 
 COLUMNS = (
     Column("time_s", "Time, s"),
-    Column("segments_sent", "Segments sent", digits=0),
-    Column("retransmissions", "Retransmissions", digits=0),
-    Column("spurious_retransmissions", "Spurious retransmissions", digits=0),
-    Column("timeouts", "Timeouts", digits=0),
-    Column("spurious_timeouts", "Spurious timeouts", digits=0),
-    Column("genuine_timeouts", "Genuine timeouts", digits=0),
-    Column("fast_retransmits", "Fast retransmits", digits=0),
+    *counts(
+        "segments_sent",
+        "retransmissions",
+        "spurious_retransmissions",
+        "timeouts",
+        "spurious_timeouts",
+        "genuine_timeouts",
+        "fast_retransmits",
+    ),
 )
 DETECTED = Claim("the timeout is spurious, and detected", number("detected_spurious", lambda count: count >= 1))
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from eifel.flows import main_flow
 from eifel.papers import published, rfc3522
 from eifel.papers.artefact import Column, Key, Row
 from eifel.papers.responding.left_open import BOTTLENECK_MS, EARLIER, FIT, FITTED, QUEUE_PACKETS, Open
@@ -223,16 +224,13 @@ def slow_link(
         "duration_s": 600,
         "point_to_point": link,
         "flow": [
-            {
-                "name": "main",
-                "from": "sender",
-                "to": "receiver",
-                "application": {"kind": "bulk", "bytes": data_bytes},
-                "handshake": False,
-                "tcp": tcp(timestamps=timestamps)
+            main_flow(
+                application={"kind": "bulk", "bytes": data_bytes},
+                handshake=False,
+                tcp=tcp(timestamps=timestamps)
                 | {"payload_bytes": payload_bytes, "receive_window_bytes": window_segments * payload_bytes},
-                "sender": sender(recovery, eifel=eifel, **{"initial_window": 1, **how}),
-            }
+                sender=sender(recovery, eifel=eifel, **{"initial_window": 1, **how}),
+            )
         ],
     }
     if spike_s is not None:

@@ -1,8 +1,7 @@
 """Tables 1 to 4: transfers with and without Eifel, alone and beside a CBR flow of half the link's rate."""
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim, Repeated, Row
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Measured, Repeated, Row
 from eifel.papers.responding import settings
 
 

@@ -9,8 +9,7 @@ simulator's.
 from collections.abc import Iterable
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Repeated, Row
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Measured, Repeated, Row
 from eifel.papers.responding import settings
 
 _CASES = ((False, "reno-sack"), (True, "reno-sack"), (True, "newreno-sack"), (True, "fack"))

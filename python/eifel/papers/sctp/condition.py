@@ -1,7 +1,6 @@
 """The condition of section 5: the spikes after which Eifel has to rely on DupTSN reports."""
 
-from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row
 from eifel.papers.sctp import facts, micro, settings
 from eifel.plots import Figure, style
 from eifel.result import Result

@@ -5,9 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from eifel.papers.artefact import Key
+from eifel.papers.artefact import Key, Measured
 from eifel.papers.claims import Check
-from eifel.papers.measured import Measured
 from eifel.papers.sctp import settings
 from eifel.result import Result
 from eifel.tables import Frame

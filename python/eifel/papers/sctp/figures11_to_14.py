@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Measured
 from eifel.papers.published import numbers
 from eifel.papers.sctp import facts, macro, pictures, settings
 

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from eifel.papers.artefact import Claim
+from eifel.papers.artefact import Claim, Measured
 from eifel.papers.claims import count, of
-from eifel.papers.measured import Measured
 from eifel.papers.sctp import facts, micro, settings
 
 _EIFEL, _DUP_TSN = micro.reordered(settings.EIFEL), micro.reordered(settings.DUP_TSN)

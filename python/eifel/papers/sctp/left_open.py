@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Repeated, Row
 from eifel.papers.published import numbers
 from eifel.papers.sctp import facts, macro, settings
 from eifel.runs import Runs

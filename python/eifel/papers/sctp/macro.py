@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Draw, Key, Repeated, Row, cited
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Draw, Key, Measured, Repeated, Row, cited
 from eifel.papers.sctp import pictures, settings
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval

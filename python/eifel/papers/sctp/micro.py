@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, cited
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row, cited, counts
 from eifel.papers.claims import count
-from eifel.papers.measured import Measured
 from eifel.papers.sctp import settings
 from eifel.plots import Figure, paths_figure
 
@@ -14,10 +13,7 @@ DURATION_S = 16
 
 COLUMNS = (
     Column("segments_sent", "Chunks sent", digits=0),
-    Column("retransmissions", "Retransmissions", digits=0),
-    Column("spurious_retransmissions", "Spurious retransmissions", digits=0),
-    Column("timeouts", "Timeouts", digits=0),
-    Column("fast_retransmits", "Fast retransmits", digits=0),
+    *counts("retransmissions", "spurious_retransmissions", "timeouts", "fast_retransmits"),
     Column("detected_spurious", "Detected as spurious", digits=0),
     Column("undos", "Undos", digits=0),
 )

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from eifel.papers.artefact import Draw, word
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Draw, Measured, word
 from eifel.papers.sctp import settings
 from eifel.plots import Figure, intervals, style
 from eifel.statistics import Mean

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Repeated, Row
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Measured, Repeated, Row
 from eifel.papers.sctp import macro, settings
 
 POLICIES = ("all-to-alternate", "rfc9260", "same-path", "largest-window")

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Repeated, Row
 from eifel.papers.sctp import macro, settings
 from eifel.studies import settings as judgement
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eifel.flows import main_flow
 from eifel.papers.artefact import Setting
 
 SOURCE = (
@@ -167,21 +168,18 @@ def scenario(
     if paths == 2:
         topology.append(path(2, rate_bps, **(alternate or {})))
     stamps = _TIMESTAMP_BYTES if "timestamp_chunk" in protocol.get("sctp", {}) else 0
-    flow: dict[str, Any] = {
-        "name": "main",
-        "from": "sender",
-        "to": "receiver",
-        "transport": "sctp",
-        "application": dict(application),
-        "sctp": {
+    flow: dict[str, Any] = main_flow(
+        transport="sctp",
+        application=dict(application),
+        sctp={
             "pmtu_bytes": PMTU_BYTES,
             "message_bytes": CHUNK_BYTES - _DATA_HEADER_BYTES - stamps,
             "receive_window_bytes": window_bytes,
             "sack_delay_ms": SACK_DELAY_MS,
             **protocol.get("sctp", {}),
         },
-        "sender": {**SENDER, **protocol["sender"]},
-    }
+        sender={**SENDER, **protocol["sender"]},
+    )
     if paths == 2:
         flow["alternates"] = [{"from": "sender-2", "to": "receiver-2"}]
     made: dict[str, Any] = {

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row, Setting
 from eifel.papers.claims import count, of
 from eifel.papers.dualrtt import figure as dualrtt
-from eifel.papers.measured import Measured
 from eifel.papers.responding import facts
 from eifel.papers.sctp import facts as sctp
 from eifel.papers.spikes import settings

@@ -1,8 +1,7 @@
 """Table I: the senders ranked by delivery in eight cases. Neighbours are compared on equal spikes."""
 
 from eifel.papers import published
-from eifel.papers.artefact import Artefact, Claim, Column, Row, Studied
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Studied
 from eifel.papers.spikes import ranking, settings
 from eifel.papers.study import Study
 

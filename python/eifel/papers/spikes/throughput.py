@@ -1,7 +1,6 @@
 """Figures 5, 6, 10 and 11: the delivery of a session, by bandwidth and sender."""
 
-from eifel.papers.artefact import Artefact, Claim, Column, Repeated, Row
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Repeated, Row
 from eifel.papers.sctp import pictures
 from eifel.papers.spikes import settings
 

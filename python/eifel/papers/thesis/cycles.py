@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eifel.flows import main_flow
 from eifel.model import loss
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Measured
 from eifel.result import Result
 
 WINDOW = 80
@@ -61,17 +62,7 @@ def scenario(ratio: float, beginning: str) -> dict[str, Any]:
             "delay_ms": delay_ms,
             "back": {"rate_bps": "unlimited"},
         },
-        "flow": [
-            {
-                "name": "main",
-                "from": "sender",
-                "to": "receiver",
-                "handshake": False,
-                "application": {"kind": "bulk", "endless": True},
-                "tcp": tcp,
-                "sender": sender,
-            }
-        ],
+        "flow": [main_flow(handshake=False, application={"kind": "bulk", "endless": True}, tcp=tcp, sender=sender)],
     }
     if beginning == "fast retransmit by hiccup":
         made["point_to_point"]["reorder"] = {"flow": "main", "segments": [WINDOW // 2 + 2], "length": 4}

@@ -7,8 +7,7 @@ import numpy as np
 
 from eifel.model import Prediction
 from eifel.papers import rfc3522
-from eifel.papers.artefact import Claim
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Claim, Measured
 from eifel.papers.thesis import transfers
 from eifel.papers.thesis.timer_figure import figure
 from eifel.plots import Figure

@@ -3,8 +3,7 @@
 import numpy as np
 
 from eifel.model import loss
-from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row, Setting
 from eifel.papers.published import numbers
 from eifel.papers.thesis.cycles import BEGINNINGS, KINDS, RATIOS, WINDOW, losses, scenario
 from eifel.papers.thesis.transfers import SOURCE

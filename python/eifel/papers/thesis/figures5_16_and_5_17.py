@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eifel.papers.artefact import Claim, Setting
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Claim, Measured, Setting
 from eifel.papers.published import numbers
 from eifel.papers.thesis import transfers
 from eifel.papers.thesis.timer_figure import figure

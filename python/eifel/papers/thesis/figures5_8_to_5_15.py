@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eifel.model import Prediction
-from eifel.papers.artefact import Claim
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Claim, Measured
 from eifel.papers.thesis import timing, transfers
 from eifel.papers.thesis.timer_figure import agrees, draw_model, draw_run, figure, of, prediction, timed
 from eifel.result import Result

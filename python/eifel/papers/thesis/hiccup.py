@@ -7,6 +7,7 @@ and then releases them.
 from collections.abc import Mapping
 from typing import Any
 
+from eifel.flows import main_flow
 from eifel.papers import rfc3522
 from eifel.papers.published import numbers
 
@@ -58,12 +59,9 @@ def transfer(
             {"from": "receiver", "to": "sender", "name": "line-back", **line},
         ],
         "flow": [
-            {
-                "name": "main",
-                "from": "sender",
-                "to": "receiver",
-                "application": {"kind": "bulk", "endless": True},
-                "tcp": {
+            main_flow(
+                application={"kind": "bulk", "endless": True},
+                tcp={
                     "mss_bytes": PACKET_BYTES - 40,
                     "receive_window_segments": LOAD,
                     "window_scale": "off",
@@ -71,7 +69,7 @@ def transfer(
                     "delayed_ack_every": 1,
                     **ambiguity,
                 },
-                "sender": {
+                sender={
                     "detect": detect if eifel else "none",
                     "respond": "by-retransmissions" if eifel else "none",
                     "rto": {"name": "rfc6298", "minimum_ms": 1000, "granularity_ms": 500},
@@ -79,7 +77,7 @@ def transfer(
                     "congest": {"name": "reno", "initial_window_segments": 1, "ssthresh_from": "window"},
                     "pace": pace,
                 },
-            }
+            )
         ],
     }
     if hiccup_s is not None:

@@ -5,8 +5,7 @@ from functools import cache
 from typing import Any
 
 from eifel.model import Prediction
-from eifel.papers.artefact import Artefact, Claim, Column, Draw, Recorded, Row, Setting
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Draw, Measured, Recorded, Row, Setting, counts
 from eifel.papers.thesis import timing, transfers
 from eifel.plots.prediction import prediction_figure
 from eifel.plots.timed import timed_figure
@@ -14,12 +13,9 @@ from eifel.plots.timed import timed_figure
 Model = tuple[int, Mapping[str, Any]]
 """The largest load and the timer of a prediction."""
 COLUMNS = (
-    Column("segments_sent", "Segments sent", digits=0),
-    Column("retransmissions", "Retransmissions", digits=0),
-    Column("timeouts", "Timeouts", digits=0),
-    Column("spurious_timeouts", "Spurious timeouts", digits=0),
-    Column("genuine_timeouts", "Genuine timeouts", digits=0),
-    Column("fast_retransmits", "Fast retransmits", digits=0),
+    *counts(
+        "segments_sent", "retransmissions", "timeouts", "spurious_timeouts", "genuine_timeouts", "fast_retransmits"
+    ),
     Column("goodput_bps", "Goodput, bit/s", digits=0),
 )
 

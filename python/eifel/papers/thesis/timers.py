@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Links, Repeated, Row
-from eifel.papers.measured import Measured, means_of
+from eifel.papers.artefact import Artefact, Claim, Column, Links, Measured, Repeated, Row, means_of
 from eifel.papers.thesis import paths
 from eifel.runs import Runs
 from eifel.statistics import Mean

@@ -3,19 +3,20 @@
 from collections.abc import Mapping
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Recorded, Row, Setting
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row, Setting, counts
 from eifel.papers.thesis.hiccup import BUFFER_PACKETS, DELAY_MS, LOAD, PACKET_BYTES, PACKET_S, RATE_BPS
 from eifel.papers.thesis.transfers import SOURCE
 from eifel.plots import Figure
 from eifel.plots.both_traces import both_traces_figure
 
 COLUMNS = (
-    Column("retransmissions", "Retransmissions", digits=0),
-    Column("spurious_retransmissions", "Spurious retransmissions", digits=0),
-    Column("spurious_timeouts", "Spurious timeouts", digits=0),
-    Column("fast_retransmits", "Fast retransmits", digits=0),
-    Column("spurious_fast_retransmits", "Spurious fast retransmits", digits=0),
+    *counts(
+        "retransmissions",
+        "spurious_retransmissions",
+        "spurious_timeouts",
+        "fast_retransmits",
+        "spurious_fast_retransmits",
+    ),
     Column("drops", "Packets dropped", digits=0),
 )
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from eifel.papers.measured import Measured
+from eifel.papers.artefact import Measured
 from eifel.papers.thesis.hiccup import PACKET_S
 from eifel.result import Result
 from eifel.tables import Frame

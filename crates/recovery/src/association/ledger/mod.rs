@@ -128,6 +128,11 @@ impl Ledger {
         self.una + self.chunks.len() as u64
     }
 
+    /// Returns the bytes of user data and of chunks under way on a path.
+    pub(super) fn under_way(&self, path: PathId) -> TotalSize {
+        self.under_way[path.0].size
+    }
+
     /// Returns the bytes under way on a path.
     pub(super) fn flight(&self, path: PathId) -> u64 {
         self.under_way[path.0].size.wire

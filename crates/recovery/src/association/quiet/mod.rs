@@ -73,9 +73,8 @@ impl Engine {
             return None;
         }
         let target = &self.destinations[path.0].path;
-        if target.window.cwnd <= self.ledger.flight(path)
-            || a_rwnd < self.ledger.data_under_way() + u64::from(next.data)
-        {
+        let under_way = self.ledger.under_way(path);
+        if target.window.cwnd <= under_way.wire || a_rwnd < under_way.data + u64::from(next.data) {
             return Some(false);
         }
         match target.permit(now) {

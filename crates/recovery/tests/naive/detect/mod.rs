@@ -11,7 +11,7 @@ mod f_rto_sack;
 mod min_rtt;
 mod world;
 
-use eifel_recovery::detect::{Judgement, Outcome, Share};
+use eifel_recovery::detect::{Judgement, NeedlessShare, Outcome};
 use eifel_recovery::fact::{Acked, Fact, Refusal};
 use eifel_recovery::registry::{Choice, part};
 
@@ -53,7 +53,7 @@ fn answer(judgement: Judgement) -> Answer {
         Judgement::Probe => Answer::Probe,
         Judgement::Settled(Outcome::Spurious, _) => Answer::Spurious,
         Judgement::Settled(Outcome::Genuine, _) | Judgement::Distrusted(_) => Answer::Genuine,
-        Judgement::Mixed(Share { needless, resent }) => Answer::Mixed(needless, resent),
+        Judgement::Mixed(NeedlessShare { needless, resent }) => Answer::Mixed(needless, resent),
     }
 }
 

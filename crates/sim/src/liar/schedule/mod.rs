@@ -166,12 +166,12 @@ pub struct Schedule {
 
 /// The first arrival of a segment.
 #[derive(Clone, Copy, Debug)]
-struct Heard {
+struct FirstArrival {
     end: u64,
     stamp: u32,
 }
 
-/// A receiver that answers each arrival according to a [`Schedule`]. A caller of [`say`](Self::say)
+/// A receiver that answers each arrival according to a [`Schedule`]. A caller of [`alter_by`](Self::alter_by)
 /// chooses each answer instead.
 #[derive(Clone, Debug)]
 pub struct Scheduled {
@@ -185,7 +185,7 @@ pub struct Scheduled {
     /// called, it is the first byte that arrived. `None` before either.
     base: Option<Seq>,
     /// Arrivals by their first position.
-    heard: BTreeMap<u64, Heard>,
+    arrivals: BTreeMap<u64, FirstArrival>,
     /// First position that has not arrived in order.
     complete: u64,
     /// First position above all data that has arrived.
@@ -207,7 +207,7 @@ impl Scheduled {
             occasion: Occasion::InOrder,
             alike: 0,
             base: None,
-            heard: BTreeMap::new(),
+            arrivals: BTreeMap::new(),
             complete: 0,
             highest: 0,
             acknowledged: 0,
@@ -219,7 +219,7 @@ impl Scheduled {
     /// Remembers a segment. Returns the kind of its arrival.
     fn note(&mut self, start: u64, end: u64, stamp: u32) -> Occasion {
         let had = end <= self.complete
-            || self.heard.range(..=start).next_back().is_some_and(|(_, segment)| segment.end >= end);
+            || self.arrivals.range(..=start).next_back().is_some_and(|(_, segment)| segment.end >= end);
         if had {
             return Occasion::Again;
         }
@@ -228,14 +228,14 @@ impl Scheduled {
             self.newest = Some(stamp);
         }
         self.highest = self.highest.max(end);
-        self.heard.insert(start, Heard { end, stamp });
-        while let Some((_, next)) = self.heard.range(..=self.complete).next_back()
+        self.arrivals.insert(start, FirstArrival { end, stamp });
+        while let Some((_, next)) = self.arrivals.range(..=self.complete).next_back()
             && next.end > self.complete
         {
             self.complete = next.end;
         }
-        while self.heard.len() > MOST_REMEMBERED {
-            self.heard.pop_first();
+        while self.arrivals.len() > MOST_REMEMBERED {
+            self.arrivals.pop_first();
         }
         match (self.complete < self.highest, missing, above) {
             (false, false, _) => Occasion::InOrder,
@@ -246,7 +246,7 @@ impl Scheduled {
     }
 
     /// Notes a data segment that arrives, before the connection answers it.
-    pub fn hear(&mut self, segment: &Segment) {
+    pub fn observe_segment(&mut self, segment: &Segment) {
         let stamp = segment.options.timestamps.map_or(0, |stamps| stamps.value);
         let base = *self.base.get_or_insert(segment.seq);
         let start = unwrap(self.highest, base, segment.seq);
@@ -262,7 +262,7 @@ impl Scheduled {
 
     /// Alters an acknowledgement according to `answer`. Ignores the tables and [`Answer::every`].
     /// Returns whether the acknowledgement leaves.
-    pub fn say(&mut self, answer: &Answer, segment: &mut Segment) -> bool {
+    pub fn alter_by(&mut self, answer: &Answer, segment: &mut Segment) -> bool {
         let Some(base) = self.base else { return true };
         if answer.withheld {
             return false;
@@ -283,11 +283,11 @@ impl Scheduled {
         segment.ack = wrap(number, base);
         self.acknowledged = number;
         // Acknowledged segments are never echoed again, except the one before the gap.
-        while let Some((&start, first)) = self.heard.first_key_value()
+        while let Some((&start, first)) = self.arrivals.first_key_value()
             && first.end < number
-            && self.heard.len() > 1
+            && self.arrivals.len() > 1
         {
-            self.heard.remove(&start);
+            self.arrivals.remove(&start);
         }
         true
     }
@@ -300,9 +300,9 @@ impl Scheduled {
     fn number(&self, wanted: Number, honest: u64) -> u64 {
         let chosen = match wanted {
             Number::All => honest,
-            Number::OneLess => self.heard.range(..honest).next_back().map_or(honest, |(&start, _)| start),
+            Number::OneLess => self.arrivals.range(..honest).next_back().map_or(honest, |(&start, _)| start),
             Number::Same => self.acknowledged,
-            Number::OneMore => self.heard.get(&self.acknowledged).map_or(self.acknowledged, |segment| segment.end),
+            Number::OneMore => self.arrivals.get(&self.acknowledged).map_or(self.acknowledged, |segment| segment.end),
         };
         chosen.min(honest).max(self.acknowledged)
     }
@@ -310,16 +310,16 @@ impl Scheduled {
     fn echo(&self, wanted: Echoed) -> Option<u32> {
         match wanted {
             Echoed::Due => None,
-            Echoed::FirstUnacknowledged => self.heard.get(&self.acknowledged).map(|segment| segment.stamp),
-            Echoed::BelowGap => self.heard.range(..self.complete).next_back().map(|(_, segment)| segment.stamp),
-            Echoed::AboveGap => self.heard.range(self.complete..).next().map(|(_, segment)| segment.stamp),
+            Echoed::FirstUnacknowledged => self.arrivals.get(&self.acknowledged).map(|segment| segment.stamp),
+            Echoed::BelowGap => self.arrivals.range(..self.complete).next_back().map(|(_, segment)| segment.stamp),
+            Echoed::AboveGap => self.arrivals.range(self.complete..).next().map(|(_, segment)| segment.stamp),
             Echoed::Newest => self.newest,
         }
     }
 
     /// Returns the range that has arrived in order after the first segment above `number`.
     fn beyond(&self, number: u64) -> Option<(u64, u64)> {
-        let denied = self.heard.get(&number)?;
+        let denied = self.arrivals.get(&number)?;
         (denied.end < self.complete).then_some((denied.end, self.complete))
     }
 
@@ -366,7 +366,7 @@ impl Lie for Scheduled {
     }
 
     fn observe(&mut self, segment: &Segment, _: bool) {
-        self.hear(segment);
+        self.observe_segment(segment);
     }
 
     fn alter(&mut self, segment: &mut Segment) -> bool {
@@ -377,7 +377,7 @@ impl Lie for Scheduled {
         if !self.alike.is_multiple_of(answer.every.into()) {
             return false;
         }
-        self.say(&answer, segment)
+        self.alter_by(&answer, segment)
     }
 
     fn holds(&self) -> Duration {

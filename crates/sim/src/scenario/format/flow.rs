@@ -1,7 +1,7 @@
 //! Flows, their applications and the settings of their connections.
 
 use super::super::shape::Fallback::{Integer, Number, Switch, Word};
-use super::super::shape::{Kind, Rule, Table, default, optional, required};
+use super::super::shape::{Kind, Rule, Table, default, optional, required, table};
 use super::kinds::{
     COUNT, DRAWN, MILLISECONDS, MILLISECONDS_ABOVE_ZERO, RATE, SECONDS, SECONDS_ABOVE_ZERO, SHARE, SIZE as AMOUNT,
     TOTAL,
@@ -14,41 +14,39 @@ use crate::liar;
 const PACKET: Kind = Kind::Integer { minimum: 1, maximum: 65_535 };
 
 static APPLICATIONS: &[Table] = &[
-    Table {
-        name: "bulk",
-        summary: "A transfer from `from` to `to`, as fast as the transport takes data.",
-        keys: &[
+    table(
+        "bulk",
+        "A transfer from `from` to `to`, as fast as the transport takes data.",
+        &[
             optional("bytes", AMOUNT, "How many bytes in all; a distribution is drawn for each flow and run."),
             optional("segments", TOTAL, "How many full-sized segments in all, in place of bytes."),
             optional("endless", Kind::Switch, "`true` in place of an amount: until the run ends."),
         ],
-        rules: &[Rule::ExactlyOne(&["bytes", "segments", "endless"])],
-    },
-    Table {
-        name: "request-response",
-        summary: "Over TCP: `from` sends a request, `to` answers, `from` waits a while and sends the next.",
-        keys: &[
+    )
+    .with(&[Rule::ExactlyOne(&["bytes", "segments", "endless"])]),
+    table(
+        "request-response",
+        "Over TCP: `from` sends a request, `to` answers, `from` waits a while and sends the next.",
+        &[
             required("requests", COUNT, "How many requests."),
             required("request_bytes", AMOUNT, "Length of a request; a distribution is drawn for each."),
             required("response_bytes", AMOUNT, "Length of a response; a distribution is drawn for each."),
             default("think_ms", DRAWN, Number(0.0), "From the last byte of a response to the next request."),
         ],
-        rules: &[],
-    },
-    Table {
-        name: "exchange",
-        summary: "Over TCP: both ends send as fast as they may, at the same time, and each closes its direction behind \
+    ),
+    table(
+        "exchange",
+        "Over TCP: both ends send as fast as they may, at the same time, and each closes its direction behind \
                   its last byte.",
-        keys: &[
+        &[
             required("bytes", TOTAL, "How many bytes from `from` to `to`."),
             required("back_bytes", TOTAL, "How many bytes from `to` to `from`."),
         ],
-        rules: &[],
-    },
-    Table {
-        name: "cbr",
-        summary: "Datagrams at a constant rate, without any control; they have no end.",
-        keys: &[
+    ),
+    table(
+        "cbr",
+        "Datagrams at a constant rate, without any control; they have no end.",
+        &[
             required("rate_bps", RATE, "Rate on the link, headers included."),
             required("packet_bytes", PACKET, "Length of a datagram on the link, headers included."),
             default(
@@ -58,19 +56,17 @@ static APPLICATIONS: &[Table] = &[
                 "Each interval is drawn uniformly within plus or minus this share of it; 0.5 is what ns-2 calls random.",
             ),
         ],
-        rules: &[],
-    },
-    Table {
-        name: "on-off",
-        summary: "Datagrams at a constant rate in bursts; bursts and pauses are of exponential length. They have no end.",
-        keys: &[
+    ),
+    table(
+        "on-off",
+        "Datagrams at a constant rate in bursts; bursts and pauses are of exponential length. They have no end.",
+        &[
             required("rate_bps", RATE, "Rate on the link during a burst, headers included."),
             required("packet_bytes", PACKET, "Length of a datagram on the link, headers included."),
             required("on_ms", MILLISECONDS_ABOVE_ZERO, "Mean length of a burst."),
             required("off_ms", MILLISECONDS_ABOVE_ZERO, "Mean length of a pause."),
         ],
-        rules: &[],
-    },
+    ),
 ];
 
 const WINDOW: Kind = Kind::Integer { minimum: 1, maximum: 1 << 30 };
@@ -79,10 +75,7 @@ pub(in super::super) const LARGEST_MSS: u32 = 65_495;
 const SIZE: Kind = Kind::Integer { minimum: 1, maximum: LARGEST_MSS as i64 };
 const SCALE: Kind = Kind::Either(&[Kind::Word(&["fit", "off"]), Kind::Integer { minimum: 0, maximum: 14 }]);
 
-pub(in super::super) static TCP: Table = Table {
-    name: "tcp",
-    summary: "The settings of both ends of a connection, or of the one that answers. Where nothing is given, those of a present-day stack.",
-    keys: &[
+pub(in super::super) static TCP: Table = table("tcp", "The settings of both ends of a connection, or of the one that answers. Where nothing is given, those of a present-day stack.", &[
         optional(
             "mss_bytes",
             SIZE,
@@ -185,27 +178,24 @@ pub(in super::super) static TCP: Table = Table {
             SECONDS_ABOVE_ZERO,
             "Maximum time without an ACK of outstanding data before the connection fails. Left out: no limit.",
         ),
-    ],
-    rules: &[
+    ]).with(&[
         Rule::AtMostOne(&["mss_bytes", "payload_bytes"]),
         Rule::AtMostOne(&["receive_window_bytes", "receive_window_segments"]),
-    ],
-};
+    ]);
 
-static READING: Table = Table {
-    name: "reading",
-    summary: "Slow readers: the receive window fills, and may close.",
-    keys: &[
+static READING: Table = table(
+    "reading",
+    "Slow readers: the receive window fills, and may close.",
+    &[
         required("bytes", TOTAL, "The maximum number of bytes per read."),
         required("every_ms", DRAWN, "The delay from the arrival of readable data to the read."),
     ],
-    rules: &[],
-};
+);
 
-pub(super) static FLOW: Table = Table {
-    name: "flow",
-    summary: "One sender, one receiver and what they do; with `repeat`, several of a kind.",
-    keys: &[
+pub(super) static FLOW: Table = table(
+    "flow",
+    "One sender, one receiver and what they do; with `repeat`, several of a kind.",
+    &[
         required("name", Kind::Name, "Its name, in results and for `drops` and `reorder`."),
         required("from", Kind::Name, "The node that opens the connection, or sends the datagrams."),
         required("to", Kind::Name, "The node that it is opened to, or that gets the datagrams."),
@@ -268,5 +258,4 @@ pub(super) static FLOW: Table = Table {
             "Algorithms of the end that answers, `to`, over those of both ends.",
         ),
     ],
-    rules: &[],
-};
+);

@@ -2,13 +2,13 @@
 
 use super::super::shape::Fallback::{Integer, Switch, Word};
 use super::super::shape::Key;
-use super::{Kind, Table, default, optional};
+use super::{Kind, Table, default, optional, table};
 use crate::liar::schedule::{Duplicates, Echoed, Gaps, Number};
 
-pub(in super::super) static SCHEDULE: Table = Table {
-    name: "schedule",
-    summary: "A receiver that alters its acknowledgements by the kind of the latest arrival. Kinds that are left out are answered honestly.",
-    keys: &[
+pub(in super::super) static SCHEDULE: Table = table(
+    "schedule",
+    "A receiver that alters its acknowledgements by the kind of the latest arrival. Kinds that are left out are answered honestly.",
+    &[
         IN_ORDER,
         ABOVE_GAP,
         AGAIN,
@@ -20,15 +20,13 @@ pub(in super::super) static SCHEDULE: Table = Table {
             "The table that is used after an answer with `turns`, until the next such answer.",
         ),
     ],
-    rules: &[],
-};
+);
 
-static OTHER: Table = Table {
-    name: "other",
-    summary: "The other table of a receiver with two states.",
-    keys: &[IN_ORDER, ABOVE_GAP, AGAIN, REPAIR, LAST_REPAIR],
-    rules: &[],
-};
+static OTHER: Table = table(
+    "other",
+    "The other table of a receiver with two states.",
+    &[IN_ORDER, ABOVE_GAP, AGAIN, REPAIR, LAST_REPAIR],
+);
 
 const IN_ORDER: Key =
     optional("in_order", Kind::Table(&ANSWER), "After the next segment in order, while nothing is missing.");
@@ -38,10 +36,10 @@ const REPAIR: Key =
     optional("repair", Kind::Table(&ANSWER), "After a segment that fills a gap, while another gap remains.");
 const LAST_REPAIR: Key = optional("last_repair", Kind::Table(&ANSWER), "After the segment that fills the last gap.");
 
-static ANSWER: Table = Table {
-    name: "answer",
-    summary: "How one acknowledgement is altered.",
-    keys: &[
+static ANSWER: Table = table(
+    "answer",
+    "How one acknowledgement is altered.",
+    &[
         default(
             "number",
             Kind::Word(Number::NAMES),
@@ -85,5 +83,4 @@ static ANSWER: Table = Table {
         ),
         default("turns", Kind::Switch, Switch(false), "Whether the other table is used from the next arrival on."),
     ],
-    rules: &[],
-};
+);

@@ -1,42 +1,36 @@
 //! Nodes, links, routes and the short forms of topologies.
 
 use super::super::shape::Fallback::{Integer, Number, Switch};
-use super::super::shape::{Key, Kind, Rule, Table, default, optional, required};
+use super::super::shape::{Key, Kind, Rule, Table, default, optional, required, table};
 use super::kinds::{COUNT, DRAWN, MILLISECONDS, RATE, SECONDS_ABOVE_ZERO, SEGMENTS, SHARE};
 use super::queue::QUEUES;
 
-pub(super) static NODE: Table = Table {
-    name: "node",
-    summary: "A host or a router.",
-    keys: &[required("name", Kind::Name, "Its name, used by links, routes and flows.")],
-    rules: &[],
-};
+pub(super) static NODE: Table =
+    table("node", "A host or a router.", &[required("name", Kind::Name, "Its name, used by links, routes and flows.")]);
 
-pub(super) static ROUTE: Table = Table {
-    name: "route",
-    summary: "Which link packets for one node take at another, where it is not the first link of the shortest path.",
-    keys: &[
+pub(super) static ROUTE: Table = table(
+    "route",
+    "Which link packets for one node take at another, where it is not the first link of the shortest path.",
+    &[
         required("at", Kind::Name, "The node where the packets are."),
         required("to", Kind::Name, "The node that they are for."),
         required("via", Kind::Name, "The link that they take; it begins at the node `at`."),
     ],
-    rules: &[],
-};
+);
 
-static RATE_CHANGE: Table = Table {
-    name: "rate-change",
-    summary: "A new rate from a moment on.",
-    keys: &[
+static RATE_CHANGE: Table = table(
+    "rate-change",
+    "A new rate from a moment on.",
+    &[
         required("at_s", SECONDS_ABOVE_ZERO, "When, from the beginning of the run."),
         required("rate_bps", RATE, "The rate from then on. A transmission under way ends at the old rate."),
     ],
-    rules: &[],
-};
+);
 
-static DELAY_CHANGE: Table = Table {
-    name: "delay-change",
-    summary: "A new propagation delay from a moment on, as at a handover.",
-    keys: &[
+static DELAY_CHANGE: Table = table(
+    "delay-change",
+    "A new propagation delay from a moment on, as at a handover.",
+    &[
         required("at_s", SECONDS_ABOVE_ZERO, "When, from the beginning of the run."),
         required(
             "delay_ms",
@@ -44,13 +38,12 @@ static DELAY_CHANGE: Table = Table {
             "The delay of transmissions that end from then on. No packet overtakes an earlier one.",
         ),
     ],
-    rules: &[],
-};
+);
 
-static JITTER: Table = Table {
-    name: "jitter",
-    summary: "An independent delay for each packet, before the queue.",
-    keys: &[
+static JITTER: Table = table(
+    "jitter",
+    "An independent delay for each packet, before the queue.",
+    &[
         required("delay_ms", DRAWN, "The delay of each packet."),
         default(
             "keeps_order",
@@ -59,51 +52,46 @@ static JITTER: Table = Table {
             "Whether packets enter the queue in the order of their arrival.",
         ),
     ],
-    rules: &[],
-};
+);
 
-static DROPS: Table = Table {
-    name: "drops",
-    summary: "Segments of one flow that are dropped at the entrance of the link.",
-    keys: &[
+static DROPS: Table = table(
+    "drops",
+    "Segments of one flow that are dropped at the entrance of the link.",
+    &[
         required("flow", Kind::Name, "The flow's name."),
         required("segments", SEGMENTS, "Numbers of data segments in the flow, from 1 in the order of the data."),
         default("copies", COUNT, Integer(1), "How many transmissions of each are dropped: 1 is the first one only."),
     ],
-    rules: &[],
-};
+);
 
 static LOSS: &[Table] = &[
-    Table {
-        name: "random",
-        summary: "Each packet is lost on its own.",
-        keys: &[required("rate", SHARE, "Probability that a packet is lost.")],
-        rules: &[],
-    },
-    Table {
-        name: "gilbert-elliott",
-        summary: "A good and a bad state that change from packet to packet.",
-        keys: &[
+    table(
+        "random",
+        "Each packet is lost on its own.",
+        &[required("rate", SHARE, "Probability that a packet is lost.")],
+    ),
+    table(
+        "gilbert-elliott",
+        "A good and a bad state that change from packet to packet.",
+        &[
             required("good_to_bad", SHARE, "Probability, at each packet, of the change from good to bad."),
             required("bad_to_good", SHARE, "Probability, at each packet, of the change from bad to good."),
             default("loss_in_good", SHARE, Number(0.0), "Probability of loss while good."),
             default("loss_in_bad", SHARE, Number(1.0), "Probability of loss while bad."),
         ],
-        rules: &[],
-    },
+    ),
 ];
 
-static DUPLICATE: Table = Table {
-    name: "duplicate",
-    summary: "Packets that arrive twice.",
-    keys: &[required("rate", SHARE, "Probability that a packet is doubled.")],
-    rules: &[],
-};
+static DUPLICATE: Table = table(
+    "duplicate",
+    "Packets that arrive twice.",
+    &[required("rate", SHARE, "Probability that a packet is doubled.")],
+);
 
-static REORDER: Table = Table {
-    name: "reorder",
-    summary: "Packets that later packets overtake.",
-    keys: &[
+static REORDER: Table = table(
+    "reorder",
+    "Packets that later packets overtake.",
+    &[
         optional("flow", Kind::Name, "The flow whose `segments` are held."),
         optional("segments", SEGMENTS, "Numbers of the data segments whose first transmission is held."),
         optional("rate", SHARE, "Probability that a packet is held, in place of a list."),
@@ -115,18 +103,17 @@ static REORDER: Table = Table {
             "Maximum time that a packet is held, so that the last packets of a flow are released.",
         ),
     ],
-    rules: &[Rule::ExactlyOne(&["segments", "rate"]), Rule::Needs("segments", "flow"), Rule::Needs("flow", "segments")],
-};
+)
+.with(&[Rule::ExactlyOne(&["segments", "rate"]), Rule::Needs("segments", "flow"), Rule::Needs("flow", "segments")]);
 
-static ECN_FAULTS: Table = Table {
-    name: "ecn-faults",
-    summary: "Routers that alter the ECN field of all packets.",
-    keys: &[
+static ECN_FAULTS: Table = table(
+    "ecn-faults",
+    "Routers that alter the ECN field of all packets.",
+    &[
         default("clear", SHARE, Number(0.0), "Probability that it is set to Not-ECT."),
         default("forge", SHARE, Number(0.0), "Probability that it is set to CE, if it is not cleared."),
     ],
-    rules: &[],
-};
+);
 
 const MOMENTS: Kind = Kind::List { of: &Kind::Integer { minimum: 0, maximum: u32::MAX as i64 }, at_least: 1 };
 
@@ -183,22 +170,22 @@ const DELAY: Key = required("delay_ms", MILLISECONDS, "Propagation: from the end
 const ONE_SPEED: Rule = Rule::ExactlyOne(&["rate_bps", "trace"]);
 const CHANGES: Rule = Rule::Needs("rate_changes", "rate_bps");
 
-static BACK: Table = Table {
-    name: "back",
-    summary: "What is different on the way back. Rate or trace, delay and queue are those of the way there unless given \
+static BACK: Table = table(
+    "back",
+    "What is different on the way back. Rate or trace, delay and queue are those of the way there unless given \
               here, and a delay given here has only the changes given here; drops, loss, duplication, reordering, \
               jitter and their end are only what is given \
               here.",
-    keys: link_keys!(optional("delay_ms", MILLISECONDS, "Propagation on the way back."), []),
-    rules: &[Rule::AtMostOne(&["rate_bps", "trace"]), CHANGES],
-};
+    link_keys!(optional("delay_ms", MILLISECONDS, "Propagation on the way back."), []),
+)
+.with(&[Rule::AtMostOne(&["rate_bps", "trace"]), CHANGES]);
 
 const BACK_KEY: Key = optional("back", Kind::Table(&BACK), "What is different on the way back.");
 
-pub(super) static LINK: Table = Table {
-    name: "link",
-    summary: "A link from one node to another, or one each way.",
-    keys: link_keys!(
+pub(super) static LINK: Table = table(
+    "link",
+    "A link from one node to another, or one each way.",
+    link_keys!(
         DELAY,
         [
             optional("name", Kind::Name, "Its name. Left out: `from-to`."),
@@ -213,39 +200,36 @@ pub(super) static LINK: Table = Table {
             BACK_KEY,
         ]
     ),
-    rules: &[ONE_SPEED, CHANGES],
-};
+)
+.with(&[ONE_SPEED, CHANGES]);
 
-pub(super) static POINT_TO_POINT: Table = Table {
-    name: "point_to_point",
-    summary: "The nodes `sender` and `receiver`, the link `bottleneck` from the first to the second, and \
+pub(super) static POINT_TO_POINT: Table = table(
+    "point_to_point",
+    "The nodes `sender` and `receiver`, the link `bottleneck` from the first to the second, and \
               `bottleneck-back`.",
-    keys: link_keys!(DELAY, [BACK_KEY]),
-    rules: &[ONE_SPEED, CHANGES],
-};
+    link_keys!(DELAY, [BACK_KEY]),
+)
+.with(&[ONE_SPEED, CHANGES]);
 
-static BOTTLENECK: Table = Table {
-    name: "bottleneck",
-    summary: "The link `bottleneck` from the node `entry` to the node `exit`, and `bottleneck-back`.",
-    keys: link_keys!(DELAY, [BACK_KEY]),
-    rules: &[ONE_SPEED, CHANGES],
-};
+static BOTTLENECK: Table = table(
+    "bottleneck",
+    "The link `bottleneck` from the node `entry` to the node `exit`, and `bottleneck-back`.",
+    link_keys!(DELAY, [BACK_KEY]),
+)
+.with(&[ONE_SPEED, CHANGES]);
 
-static ACCESS: Table = Table {
-    name: "access",
-    summary: "The links between each host and its router, both ways.",
-    keys: link_keys!(DELAY, [BACK_KEY]),
-    rules: &[ONE_SPEED, CHANGES],
-};
+static ACCESS: Table =
+    table("access", "The links between each host and its router, both ways.", link_keys!(DELAY, [BACK_KEY]))
+        .with(&[ONE_SPEED, CHANGES]);
 
 const HOSTS: Kind = Kind::Integer { minimum: 1, maximum: 10_000 };
 
-pub(super) static DUMBBELL: Table = Table {
-    name: "dumbbell",
-    summary: "Hosts `left1`, `left2` … at the router `entry`, hosts `right1`, `right2` … at the router `exit`, one \
+pub(super) static DUMBBELL: Table = table(
+    "dumbbell",
+    "Hosts `left1`, `left2` … at the router `entry`, hosts `right1`, `right2` … at the router `exit`, one \
               bottleneck between the routers. Access links are named by their ends: `left1-entry`, `entry-left1`, \
               `exit-right1`, `right1-exit`.",
-    keys: &[
+    &[
         required("left", HOSTS, "How many hosts on the left."),
         required("right", HOSTS, "How many hosts on the right."),
         required("bottleneck", Kind::Table(&BOTTLENECK), "The link between the routers."),
@@ -253,9 +237,9 @@ pub(super) static DUMBBELL: Table = Table {
         optional("left_access", Kind::Table(&ACCESS), "Those on the left, where they differ from those on the right."),
         optional("right_access", Kind::Table(&ACCESS), "Those on the right."),
     ],
-    rules: &[
-        Rule::ExactlyOne(&["access", "left_access"]),
-        Rule::AtMostOne(&["access", "right_access"]),
-        Rule::Needs("left_access", "right_access"),
-    ],
-};
+)
+.with(&[
+    Rule::ExactlyOne(&["access", "left_access"]),
+    Rule::AtMostOne(&["access", "right_access"]),
+    Rule::Needs("left_access", "right_access"),
+]);

@@ -14,12 +14,12 @@ pub(super) use sctp::SCTP;
 pub(super) use sender::{OF_ASSOCIATIONS, SEAMS, SENDER};
 
 use super::shape::Fallback::{Integer, Word};
-use super::shape::{Kind, Rule, Table, default, optional, required};
+use super::shape::{Kind, Rule, Table, default, optional, required, table};
 
 /// Kinds that several tables use.
 mod kinds {
     use super::super::shape::Fallback::Number;
-    use super::{Kind, Rule, Table, default, optional, required};
+    use super::{Kind, Rule, Table, default, optional, required, table};
 
     /// Ten years. Sums of times then stay far below 2^64 nanoseconds.
     const LONGEST_S: f64 = 315_360_000.0;
@@ -36,57 +36,68 @@ mod kinds {
     const TIME: Kind = Kind::Number { minimum: 0.0, maximum: LONGEST_S };
     const TIME_ABOVE_ZERO: Kind = Kind::Positive { maximum: LONGEST_S };
 
-    static DISTRIBUTION: Table = Table {
-        name: "distribution",
-        summary: "A length of time that is drawn each time it is needed; its unit is that of the key it stands under.",
-        keys: &[
-            optional(
-                "uniform",
-                Kind::List { of: &TIME, at_least: 2 },
-                "The shortest and the longest; every length between them is as likely.",
-            ),
-            optional("exponential", TIME_ABOVE_ZERO, "The mean of an exponential distribution."),
-            optional("normal", Kind::Table(&NORMAL), "A normal distribution, truncated."),
-            optional("log_normal", Kind::Table(&LOG_NORMAL), "A distribution whose logarithm is normal."),
-            optional("pareto", Kind::Table(&PARETO), "A distribution with a heavy tail."),
-            optional("listed", Kind::List { of: &TIME, at_least: 1 }, "Lengths that were measured; each is as likely."),
-        ],
-        rules: &[Rule::ExactlyOne(DISTRIBUTIONS)],
-    };
+    /// Declares a distribution's table, `$name`. `$suffix` ends the names of its inner tables.
+    /// `$least` and `$most` are the words for the smallest and the largest value.
+    macro_rules! distribution {
+        ($name:ident = $title:literal, $summary:literal, $suffix:literal, $any:expr, $above_zero:expr, ($least:literal,
+         $uniform:literal, $most:literal), $listed:literal) => {
+            static $name: Table = {
+                static NORMAL: Table = table(
+                    concat!("normal", $suffix),
+                    "A normal distribution; a draw outside the bounds is drawn again.",
+                    &[
+                        required("mean", $any, "Mean, before truncation; within the bounds."),
+                        required("deviation", $any, "Standard deviation, before truncation."),
+                        default("minimum", $any, Number(0.0), concat!("The ", $least, ".")),
+                        optional("maximum", $any, concat!("The ", $most, ". Left out: no bound.")),
+                    ],
+                );
+                static LOG_NORMAL: Table = table(
+                    concat!("log_normal", $suffix),
+                    "A distribution whose logarithm is normal.",
+                    &[
+                        required("median", $above_zero, "Half the draws are below it."),
+                        required(
+                            "sigma",
+                            Kind::Positive { maximum: 5.0 },
+                            "Standard deviation of the natural logarithm; no unit.",
+                        ),
+                    ],
+                );
+                static PARETO: Table = table(
+                    concat!("pareto", $suffix),
+                    "A Pareto distribution.",
+                    &[
+                        required("minimum", $above_zero, concat!("The ", $least, ".")),
+                        required("shape", Kind::Positive { maximum: 1000.0 }, "Exponent of the tail; no unit."),
+                    ],
+                );
+                table(
+                    $title,
+                    $summary,
+                    &[
+                        optional("uniform", Kind::List { of: &$any, at_least: 2 }, $uniform),
+                        optional("exponential", $above_zero, "The mean of an exponential distribution."),
+                        optional("normal", Kind::Table(&NORMAL), "A normal distribution, truncated."),
+                        optional("log_normal", Kind::Table(&LOG_NORMAL), "A distribution whose logarithm is normal."),
+                        optional("pareto", Kind::Table(&PARETO), "A distribution with a heavy tail."),
+                        optional("listed", Kind::List { of: &$any, at_least: 1 }, $listed),
+                    ],
+                )
+                .with(&[Rule::ExactlyOne(&["uniform", "exponential", "normal", "log_normal", "pareto", "listed"])])
+            };
+        };
+    }
 
-    const DISTRIBUTIONS: &[&str] = &["uniform", "exponential", "normal", "log_normal", "pareto", "listed"];
-
-    static NORMAL: Table = Table {
-        name: "normal",
-        summary: "A normal distribution; a draw outside the bounds is drawn again.",
-        keys: &[
-            required("mean", TIME, "Mean, before truncation; within the bounds."),
-            required("deviation", TIME, "Standard deviation, before truncation."),
-            default("minimum", TIME, Number(0.0), "The shortest."),
-            optional("maximum", TIME, "The longest. Left out: no bound."),
-        ],
-        rules: &[],
-    };
-
-    static LOG_NORMAL: Table = Table {
-        name: "log_normal",
-        summary: "A distribution whose logarithm is normal.",
-        keys: &[
-            required("median", TIME_ABOVE_ZERO, "Half the draws are below it."),
-            required("sigma", Kind::Positive { maximum: 5.0 }, "Standard deviation of the natural logarithm; no unit."),
-        ],
-        rules: &[],
-    };
-
-    static PARETO: Table = Table {
-        name: "pareto",
-        summary: "A Pareto distribution.",
-        keys: &[
-            required("minimum", TIME_ABOVE_ZERO, "The shortest."),
-            required("shape", Kind::Positive { maximum: 1000.0 }, "Exponent of the tail; no unit."),
-        ],
-        rules: &[],
-    };
+    distribution!(
+        DISTRIBUTION = "distribution",
+        "A length of time that is drawn each time it is needed; its unit is that of the key it stands under.",
+        "",
+        TIME,
+        TIME_ABOVE_ZERO,
+        ("shortest", "The shortest and the longest; every length between them is as likely.", "longest"),
+        "Lengths that were measured; each is as likely."
+    );
 
     /// A fixed or drawn duration.
     pub(super) const DRAWN: Kind = Kind::Either(&[TIME, Kind::Table(&DISTRIBUTION)]);
@@ -96,65 +107,22 @@ mod kinds {
     const BYTES: Kind = Kind::Number { minimum: 0.0, maximum: MOST_BYTES };
     const BYTES_ABOVE_ZERO: Kind = Kind::Positive { maximum: MOST_BYTES };
 
-    static SIZES: Table = Table {
-        name: "sizes",
-        summary: "A number of bytes that is drawn each time it is needed, rounded, and at least 1.",
-        keys: &[
-            optional(
-                "uniform",
-                Kind::List { of: &BYTES, at_least: 2 },
-                "The fewest and the most; all between are as likely.",
-            ),
-            optional("exponential", BYTES_ABOVE_ZERO, "The mean of an exponential distribution."),
-            optional("normal", Kind::Table(&NORMAL_SIZES), "A normal distribution, truncated."),
-            optional("log_normal", Kind::Table(&LOG_NORMAL_SIZES), "A distribution whose logarithm is normal."),
-            optional("pareto", Kind::Table(&PARETO_SIZES), "A distribution with a heavy tail."),
-            optional("listed", Kind::List { of: &BYTES, at_least: 1 }, "Sizes that were measured; each is as likely."),
-        ],
-        rules: &[Rule::ExactlyOne(DISTRIBUTIONS)],
-    };
-
-    static NORMAL_SIZES: Table = Table {
-        name: "normal sizes",
-        summary: "A normal distribution; a draw outside the bounds is drawn again.",
-        keys: &[
-            required("mean", BYTES, "Mean, before truncation; within the bounds."),
-            required("deviation", BYTES, "Standard deviation, before truncation."),
-            default("minimum", BYTES, Number(0.0), "The fewest."),
-            optional("maximum", BYTES, "The most. Left out: no bound."),
-        ],
-        rules: &[],
-    };
-
-    static LOG_NORMAL_SIZES: Table = Table {
-        name: "log_normal sizes",
-        summary: "A distribution whose logarithm is normal.",
-        keys: &[
-            required("median", BYTES_ABOVE_ZERO, "Half the draws are below it."),
-            required("sigma", Kind::Positive { maximum: 5.0 }, "Standard deviation of the natural logarithm; no unit."),
-        ],
-        rules: &[],
-    };
-
-    static PARETO_SIZES: Table = Table {
-        name: "pareto sizes",
-        summary: "A Pareto distribution.",
-        keys: &[
-            required("minimum", BYTES_ABOVE_ZERO, "The fewest."),
-            required("shape", Kind::Positive { maximum: 1000.0 }, "Exponent of the tail; no unit."),
-        ],
-        rules: &[],
-    };
+    distribution!(
+        SIZES = "sizes",
+        "A number of bytes that is drawn each time it is needed, rounded, and at least 1.",
+        " sizes",
+        BYTES,
+        BYTES_ABOVE_ZERO,
+        ("fewest", "The fewest and the most; all between are as likely.", "most"),
+        "Sizes that were measured; each is as likely."
+    );
 
     /// A fixed or drawn number of bytes.
     pub(super) const SIZE: Kind = Kind::Either(&[TOTAL, Kind::Table(&SIZES)]);
 }
 
 /// The whole file.
-pub(super) static SCENARIO: Table = Table {
-    name: "scenario",
-    summary: "One run of the eifel simulator, as data.",
-    keys: &[
+pub(super) static SCENARIO: Table = table("scenario", "One run of the eifel simulator, as data.", &[
         optional("title", Kind::Text, "A title for the reader."),
         default(
             "seed",
@@ -242,13 +210,11 @@ pub(super) static SCENARIO: Table = Table {
             "The senders' algorithms for all flows; `flow.sender` changes them key by key.",
         ),
         required("flow", Kind::List { of: &Kind::Table(&flow::FLOW), at_least: 1 }, "The flows."),
-    ],
-    rules: &[
+    ]).with(&[
         Rule::AtMostOne(&["point_to_point", "dumbbell", "node"]),
         Rule::AtMostOne(&["point_to_point", "dumbbell", "link"]),
         Rule::ExactlyOne(&["point_to_point", "dumbbell", "link"]),
         Rule::Needs("node", "link"),
         Rule::Needs("link", "node"),
         Rule::Needs("route", "link"),
-    ],
-};
+    ]);

@@ -1,7 +1,7 @@
 //! Queues.
 
 use super::super::shape::Fallback::{Integer, Number, Switch, Word};
-use super::super::shape::{Key, Kind, Rule, Table, default, optional, required};
+use super::super::shape::{Key, Kind, Rule, Table, default, optional, required, table};
 use super::kinds::{COUNT, MILLISECONDS_ABOVE_ZERO, SHARE};
 
 const BYTES: Kind = Kind::Integer { minimum: 1, maximum: 1_000_000_000_000 };
@@ -55,19 +55,19 @@ const MARKS: Key = default(
 
 pub(super) static QUEUES: &[Table] = &[
     Table { name: "unlimited", summary: "A queue without limit.", keys: &[], rules: &[] },
-    Table {
-        name: "drop-tail",
-        summary: "A packet that finds the queue full is dropped.",
-        keys: &[
+    table(
+        "drop-tail",
+        "A packet that finds the queue full is dropped.",
+        &[
             optional("packets", COUNT, "The most packets that the queue holds, the one in transmission included."),
             optional("bytes", BYTES, "The most bytes that it holds, in place of packets."),
         ],
-        rules: &[Rule::ExactlyOne(&["packets", "bytes"])],
-    },
-    Table {
-        name: "red",
-        summary: "Random Early Detection (Floyd and Jacobson, 1993).",
-        keys: &[
+    )
+    .with(&[Rule::ExactlyOne(&["packets", "bytes"])]),
+    table(
+        "red",
+        "Random Early Detection (Floyd and Jacobson, 1993).",
+        &[
             LIMIT,
             required("minimum_packets", THRESHOLD, "Average length below which nothing is dropped early (min_th)."),
             required(
@@ -88,12 +88,11 @@ pub(super) static QUEUES: &[Table] = &[
             MEAN_PACKET,
             MARKS,
         ],
-        rules: &[],
-    },
-    Table {
-        name: "adaptive-red",
-        summary: "RED that adapts its parameters (Floyd, Gummadi and Shenker, 2001).",
-        keys: &[
+    ),
+    table(
+        "adaptive-red",
+        "RED that adapts its parameters (Floyd, Gummadi and Shenker, 2001).",
+        &[
             LIMIT,
             default("target_delay_ms", MILLISECONDS_ABOVE_ZERO, Number(5.0), "The queueing delay that it aims at."),
             GENTLE,
@@ -102,12 +101,11 @@ pub(super) static QUEUES: &[Table] = &[
             MEAN_PACKET,
             MARKS,
         ],
-        rules: &[],
-    },
-    Table {
-        name: "codel",
-        summary: "CoDel: drops at the head, by the time that packets wait (RFC 8289).",
-        keys: &[
+    ),
+    table(
+        "codel",
+        "CoDel: drops at the head, by the time that packets wait (RFC 8289).",
+        &[
             default("packets", COUNT, Integer(1000), "The most packets that wait behind the one in transmission."),
             TARGET,
             INTERVAL,
@@ -118,12 +116,11 @@ pub(super) static QUEUES: &[Table] = &[
                 "Whether packets of connections with ECN are marked in place of a drop.",
             ),
         ],
-        rules: &[],
-    },
-    Table {
-        name: "fq-codel",
-        summary: "FQ-CoDel: a queue with CoDel for each flow, served in turn (RFC 8290).",
-        keys: &[
+    ),
+    table(
+        "fq-codel",
+        "FQ-CoDel: a queue with CoDel for each flow, served in turn (RFC 8290).",
+        &[
             default("packets", COUNT, Integer(10_240), "The most packets that wait in all queues together."),
             TARGET,
             INTERVAL,
@@ -146,6 +143,5 @@ pub(super) static QUEUES: &[Table] = &[
                 "Bytes that a queue sends in a turn.",
             ),
         ],
-        rules: &[],
-    },
+    ),
 ];

@@ -1,18 +1,18 @@
 //! The settings of associations.
 
 use super::super::shape::Fallback::{Integer, Number, Switch, Word};
-use super::super::shape::{Kind, Table, default, optional, required};
+use super::super::shape::{Kind, Table, default, optional, required, table};
 use super::kinds::{COUNT, SECONDS, SECONDS_ABOVE_ZERO};
 
 const PACKET: Kind = Kind::Integer { minimum: 512, maximum: 65_535 };
 const WINDOW: Kind = Kind::Integer { minimum: 1500, maximum: 1 << 30 };
 const SIZE: Kind = Kind::Integer { minimum: 1, maximum: 1 << 24 };
 
-pub(in super::super) static SCTP: Table = Table {
-    name: "sctp",
-    summary: "The settings of both ends of an association, or of the one that answers. Where nothing is given, those of \
+pub(in super::super) static SCTP: Table = table(
+    "sctp",
+    "The settings of both ends of an association, or of the one that answers. Where nothing is given, those of \
               RFC 9260.",
-    keys: &[
+    &[
         default("pmtu_bytes", PACKET, Integer(1500), "The longest packet, IP header included."),
         optional(
             "message_bytes",
@@ -82,15 +82,13 @@ pub(in super::super) static SCTP: Table = Table {
         default("max_init_retransmits", COUNT, Integer(8), "Max.Init.Retransmits."),
         default("cookie_life_s", SECONDS_ABOVE_ZERO, Number(60.0), "Valid.Cookie.Life."),
     ],
-    rules: &[],
-};
+);
 
-pub(super) static ALTERNATE: Table = Table {
-    name: "alternate",
-    summary: "One more path between the same two hosts. A node stands for an address of a host.",
-    keys: &[
+pub(super) static ALTERNATE: Table = table(
+    "alternate",
+    "One more path between the same two hosts. A node stands for an address of a host.",
+    &[
         required("from", Kind::Name, "The node that is an address of the host that opens."),
         required("to", Kind::Name, "The node that is an address of the other host."),
     ],
-    rules: &[],
-};
+);

@@ -1,6 +1,6 @@
 //! The sender's algorithms, one key for each seam.
 
-use super::super::shape::{Key, Kind, Table, optional};
+use super::super::shape::{Key, Kind, Table, optional, table};
 use eifel_recovery::registry::Seam;
 
 /// The keys of the table `sender` that name an algorithm, and their seams.
@@ -23,11 +23,11 @@ const fn seam(name: &'static str, seam: Seam, summary: &'static str) -> Key {
     optional(name, Kind::Algorithm(seam), summary)
 }
 
-pub(in super::super) static SENDER: Table = Table {
-    name: "sender",
-    summary: "Algorithms by their names in the registry, each a name or a table of `name` and parameters. They are the \
+pub(in super::super) static SENDER: Table = table(
+    "sender",
+    "Algorithms by their names in the registry, each a name or a table of `name` and parameters. They are the \
               same at both ends of a connection, but for what `flow.answering_sender` changes.",
-    keys: &[
+    &[
         seam("detect", Seam::Detect, "Whether a retransmission was spurious; this detector's verdict is acted upon."),
         optional(
             "observers",
@@ -44,5 +44,4 @@ pub(in super::super) static SENDER: Table = Table {
         seam("retransmit", Seam::Retransmit, "Over SCTP: on which path a retransmission leaves."),
         seam("credit", Seam::Credit, "Over SCTP: which acknowledged chunks let a path's window grow."),
     ],
-    rules: &[],
-};
+);

@@ -1,18 +1,18 @@
 //! Delay spikes and outages. Both are either listed or drawn.
 
-use super::super::shape::{Kind, Rule, Table, optional, required};
+use super::super::shape::{Kind, Rule, Table, optional, required, table};
 use super::kinds::{DRAWN, SECONDS, SECONDS_ABOVE_ZERO};
 
-static AT: Table = Table {
-    name: "spike-at",
-    summary: "One listed spike or outage.",
-    keys: &[
+static AT: Table = table(
+    "spike-at",
+    "One listed spike or outage.",
+    &[
         required("start_s", SECONDS, "When it begins."),
         optional("end_s", SECONDS_ABOVE_ZERO, "When it ends."),
         optional("length_s", SECONDS_ABOVE_ZERO, "How long it lasts, in place of its end."),
     ],
-    rules: &[Rule::ExactlyOne(&["end_s", "length_s"])],
-};
+)
+.with(&[Rule::ExactlyOne(&["end_s", "length_s"])]);
 
 /// The keys for the times of spikes or outages. The table's own keys come before them.
 macro_rules! scheduled_keys {
@@ -42,11 +42,11 @@ const SCHEDULED: &[Rule] = &[
     Rule::Needs("interval", "interval_s"),
 ];
 
-pub(super) static SPIKE: Table = Table {
-    name: "spike",
-    summary: "Delay spikes that hold one or several links together. They are listed (`at`), or drawn (`first_s`, \
+pub(super) static SPIKE: Table = table(
+    "spike",
+    "Delay spikes that hold one or several links together. They are listed (`at`), or drawn (`first_s`, \
               `length_s`, `interval_s`).",
-    keys: scheduled_keys!([
+    scheduled_keys!([
         optional("name", Kind::Name, "Its name; draws are derived from it. Left out: `spike1`, `spike2` …"),
         required("links", Kind::List { of: &Kind::Name, at_least: 1 }, "The links that are held, by name."),
         required(
@@ -57,16 +57,16 @@ pub(super) static SPIKE: Table = Table {
              in order and all at once.",
         ),
     ]),
-    rules: SCHEDULED,
-};
+)
+.with(SCHEDULED);
 
-pub(super) static OUTAGE: Table = Table {
-    name: "outage",
-    summary: "Outages, during which one or several links drop every packet that comes to them. They are listed (`at`), or \
+pub(super) static OUTAGE: Table = table(
+    "outage",
+    "Outages, during which one or several links drop every packet that comes to them. They are listed (`at`), or \
               drawn (`first_s`, `length_s`, `interval_s`).",
-    keys: scheduled_keys!([
+    scheduled_keys!([
         optional("name", Kind::Name, "Its name; draws are derived from it. Left out: `outage1`, `outage2` …"),
         required("links", Kind::List { of: &Kind::Name, at_least: 1 }, "The links without coverage, by name."),
     ]),
-    rules: SCHEDULED,
-};
+)
+.with(SCHEDULED);
