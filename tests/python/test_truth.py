@@ -1,6 +1,7 @@
 """Scores of tools by recordings with a known truth."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from eifel import truth
 from eifel.cli import main
 from eifel.errors import BadInputError
+from eifel.studies import captures_kernel
 from eifel.truth import Finding, Score
 
 ROWS = {
@@ -81,3 +83,23 @@ def test_a_damaged_folder_is_named(tmp_path: Path, file: str, text: str, expecte
 def test_a_folder_without_recordings_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["truth", "score", str(tmp_path)]) == 2
     assert "no recordings" in capsys.readouterr().err
+
+
+def test_the_analysis_is_right_about_this_kernel_in_fresh_recordings(tmp_path: Path) -> None:
+    """The seed is new in each run: no draw is known to the one who changes the analysis."""
+    seed = int(time.time())
+    try:
+        captures_kernel.record(tmp_path, 0, 30, seed)
+    except BadInputError as missing:
+        pytest.skip(f"this kernel cannot be recorded here: {missing}")
+    rows = [row for row in truth.score(tmp_path, truth.eifel, lambda _done, _all: None) if row["by"] == "all"]
+    assert [row["place"] for row in rows] == ["between", "receiver", "sender"]
+    for row in rows:
+        said = f"seed {seed}: {row}"
+        assert row["true"] > 100, said
+        assert row["invented_certain"] == row["wrong_certain"] == 0, said
+        assert row["right"] >= 0.95 * row["decided"], said
+        assert row["cause_right"] >= 0.8 * row["cause_decided"], said
+        assert row["missed"] + row["invented"] <= 0.12 * row["true"], said
+        if row["place"] == "sender":
+            assert row["missed"] == row["invented"] == 0, said

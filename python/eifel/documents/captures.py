@@ -11,6 +11,9 @@ KEPT = {
         *("captures", "retransmissions", "found", "cause", "cause_decided", "cause_undecided", "decided"),
         *("undecidable", "wrongly", "wrongly_certain"),
     ),
+    "captures.kernel": (
+        *("true", "missed", "invented", "invented_certain", "right", "wrong_certain", "undecided", "cause"),
+    ),
     "captures.tools": ("installed", "retransmissions", "counted", "found", "wrongly"),
     "captures.whatif": ("paths", "refused", "held", "width", "stated", "order"),
 }
@@ -46,6 +49,25 @@ def plain(store: Stored) -> str:
 def wild(store: Stored) -> str:
     """Returns the table for anything that a scenario can set."""
     return _truth(store, "wild")
+
+
+def kernel(store: Stored) -> str:
+    """Returns the table for recordings of a real kernel, below the kernel's name and the date."""
+    one = store["captures.kernel"]
+    rows = []
+    for row in one["rows"]:
+        found = row["measured"]
+        shares = [f"{found[name]:.2f} %" if name in found else "" for name in ("missed", "invented", "right", "cause")]
+        certain = [spaced(found[name]) for name in ("invented_certain", "wrong_certain")]
+        place = PLACES[row["keys"]["place"]]
+        undecided = f"{found['undecided']:.1f} %"
+        cells = [spaced(found["true"]), shares[0], shares[1], certain[0], shares[2], certain[1], undecided, shares[3]]
+        rows.append([row["keys"]["tool"], place, *cells])
+    head = (
+        *("tool", "captured", "retransmissions", "missed", "invented", "with certainty"),
+        *("verdict right, of the decided", "wrong with certainty", "undecided", "cause right, of the decided"),
+    )
+    return f"Linux {one['kernel']}, {one['on']}:\n\n{table(head, rows)}"
 
 
 def tools(store: Stored) -> str:
@@ -101,6 +123,7 @@ def whatif(store: Stored) -> str:
 BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     "captures, plain": (CAPTURES, plain),
     "captures, wild": (CAPTURES, wild),
+    "captures, kernel": (CAPTURES, kernel),
     "captures, tools": (CAPTURES, tools),
     "whatif": (WHATIF, whatif),
 }

@@ -6,7 +6,9 @@ compares the pages with that file and the digests with the artefacts. It also me
 whatever takes a second. Results stored in `out` are not measured again.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from eifel.documents import (
@@ -278,7 +280,10 @@ def measure(name: str) -> dict[str, Any]:
             between = row.get("interval95", {})
             one["interval95"] = {c: [round(end, 6) for end in between[c]] for c in chosen if c in between}
         rows.append(one)
-    return {"definition": artefacts()[name].definition(), "repetitions": found["repetitions"], "rows": rows}
+    how: dict[str, Any] = {"definition": artefacts()[name].definition(), "repetitions": found["repetitions"]}
+    if artefacts()[name].is_live:
+        how |= {"kernel": os.uname().release, "on": datetime.now(UTC).date().isoformat()}
+    return {**how, "rows": rows}
 
 
 def main(names: Sequence[str]) -> None:
