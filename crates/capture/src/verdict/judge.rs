@@ -111,10 +111,6 @@ impl SegmentEvidence {
             let unknown = judged(Undecidable, Weak, "no acknowledgement covers it in the capture", None);
             return dropped.map_or(unknown, by_router);
         };
-        if let Some(frame) = self.first.reported {
-            let reason = "the receiver reports a duplicate with the bounds of the original";
-            return judged(Spurious, Likely, reason, Some(frame));
-        }
         let candidates = candidates(&self.transmissions, answered, circumstances.shortest);
         if candidates.last < index && (candidates.by_echo || dropped.is_none()) {
             // All round trips that were seen may be longer than the shortest one of the path.
@@ -129,6 +125,10 @@ impl SegmentEvidence {
                 (Likely, SOONER)
             };
             return judged(Spurious, confidence, reason, Some(answered.when.frame));
+        }
+        if let Some(frame) = self.first.reported {
+            let reason = "the receiver reports a duplicate with the bounds of the original";
+            return judged(Spurious, Likely, reason, Some(frame));
         }
         if let Some(duplicate) = self.reported(index, circumstances.shortest) {
             let reason = if circumstances.silent { ANSWERED } else { "reported as a duplicate" };
