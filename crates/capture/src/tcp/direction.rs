@@ -136,7 +136,10 @@ impl Direction {
     #[inline]
     fn is_repaired(&self, cumulative: u64) -> bool {
         let una = self.stream.una;
-        cumulative > una && self.losses.as_ref().is_some_and(|losses| losses.retransmissions.evidence.is_repaired(una))
+        // The ACK may be of another SYN than the stream's.
+        let repaired =
+            |losses: &LossState| losses.other_initial.is_none() && losses.retransmissions.evidence.is_repaired(una);
+        cumulative > una && self.losses.as_deref().is_some_and(repaired)
     }
 
     /// Returns whether the ACK on a segment with data changes nothing: it repeats the last ACK,
