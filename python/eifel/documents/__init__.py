@@ -32,10 +32,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], words: int | No
 def filled(text: str, mark: str, block: str) -> str:
     """Returns the page with this block between the comment `mark` and the next `end`."""
     before, head, rest = text.partition(f"<!-- {mark} -->\n")
-    _, end, after = rest.partition("\n<!-- end -->")
+    _, end, after = rest.partition("<!-- end -->")
     if not end:
         raise LookupError(f"no block {mark}")
-    return before + head + block + end + after
+    return f"{before}{head}{block}\n{end}{after}"
 
 
 def contains(page: str, sentence: str) -> bool:

@@ -1,6 +1,6 @@
 //! SCTP on two devices, with or without the box between them.
 
-use crate::cable::{cable, folder};
+use crate::cable::{cable, folder, read};
 use crate::relay::hiccup;
 use eifel_base::time::Duration;
 use eifel_capture::frame::read::Reader;
@@ -10,6 +10,7 @@ use eifel_live::messenger::{Carrier, Messenger, Outcome, Task};
 use eifel_live::system::Error;
 use eifel_live::system::clock::Clock;
 use eifel_live::system::tun::Tun;
+use eifel_packet::checksum::Sum;
 use eifel_packet::icmp;
 use eifel_packet::ip::{self, Addresses, Header};
 use eifel_packet::udp::Ports as UdpPorts;
@@ -113,18 +114,30 @@ fn data_dropped_by_the_box_is_retransmitted() {
     assert_eq!(report.counts[0].dropped, 2);
 }
 
-/// The peer's kernel reports by ICMP that it has no such protocol, or no such port.
+/// Returns an ICMP message "destination unreachable" with this code from the second end to the first.
+fn unreachable(code: u8, quoted: &[u8]) -> Vec<u8> {
+    let addresses = Addresses::V4 { source: [10, 0, 0, 2].into(), destination: [10, 0, 0, 1].into() };
+    let mut message = [&[3, code, 0, 0, 0, 0, 0, 0], quoted].concat();
+    let checksum = Sum::default().bytes(&message).finish();
+    message[2..4].copy_from_slice(&checksum.to_be_bytes());
+    let mut packet = Vec::new();
+    ip::emit(&Header::new(addresses), icmp::PROTOCOL_V4, message.len(), &mut packet).unwrap();
+    packet.extend(message);
+    packet
+}
+
+/// The peer's kernel reports by ICMP that it has no such protocol, or for SCTP in UDP no such port, and
+/// quotes the INIT.
 #[test]
 fn a_connection_to_a_host_without_sctp_fails() {
-    for code in [2, 3] {
+    for (code, in_udp) in [(2, false), (3, true)] {
         let ([one, other], _kept) = cable(false);
-        let mut packet = Vec::new();
-        let addresses = Addresses::V4 { source: [10, 0, 0, 2].into(), destination: [10, 0, 0, 1].into() };
-        ip::emit(&Header::new(addresses), icmp::PROTOCOL_V4, 8, &mut packet).unwrap();
-        packet.extend([3, code, 0, 0, 0, 0, 0, 0]);
-        assert!(other.write(&packet).unwrap());
-        let failed = end(1, one, false).run(|| Ok(())).unwrap_err();
-        assert_eq!(failed.to_string(), "10.0.0.2: the host does not accept SCTP");
+        // A message that quotes nothing may come from anybody, and ends nothing.
+        assert!(other.write(&unreachable(code, &[])).unwrap());
+        let caller = thread::spawn(move || end(1, one, in_udp).run(|| Ok(())).unwrap_err().to_string());
+        let init = std::iter::repeat_with(|| read(&other)).find_map(|mut packets| packets.pop()).unwrap();
+        assert!(other.write(&unreachable(code, &init)).unwrap());
+        assert_eq!(caller.join().unwrap(), "10.0.0.2: the host does not accept SCTP");
     }
 }
 
