@@ -40,7 +40,10 @@ class Score:
     """Counts of retransmissions of data."""
 
     true: int = 0
-    """Retransmissions that the kernel sent, as far as the capture shows them."""
+    """Retransmissions that the kernel sent and of which the capture shows a trace."""
+    hidden: int = 0
+    """Further ones: before them, neither a copy of these data had passed nor data behind them. It does not
+    matter what a tool says of these frames."""
     missed: int = 0
     """Of those, how many the tool does not name."""
     invented: int = 0
@@ -132,13 +135,15 @@ def score(folder: Path, tool: Tool, said: Callable[[int, int], None]) -> list[di
 def judge(truth: Truth, found: Mapping[int, Finding]) -> Score:
     """Compares the findings about a capture with the truth."""
     invented = [one for frame, one in found.items() if frame not in truth]
+    shown = {frame: row for frame, row in truth.items() if row.get("traced") != "0"}
     counted = Score(
-        true=len(truth),
-        missed=sum(frame not in found for frame in truth),
+        true=len(shown),
+        hidden=len(truth) - len(shown),
+        missed=sum(frame not in found for frame in shown),
         invented=len(invented),
         invented_certain=sum(one.confidence == "certain" for one in invented),
     )
-    for frame, row in truth.items():
+    for frame, row in shown.items():
         one = found.get(frame, Finding())
         if one.verdict not in UNDECIDED:
             right = one.verdict == ("spurious" if row["spurious"] == "1" else "needed")
@@ -200,7 +205,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         [
             row["place"],
             row["name"] or "all",
-            *(str(row[name]) for name in ("true", "missed", "invented", "invented_certain")),
+            *(str(row[name]) for name in ("true", "hidden", "missed", "invented", "invented_certain")),
             percent(row["right"], row["decided"]),
             str(row["wrong_certain"]),
             percent(row["true"] - row["missed"] - row["decided"], row["true"]),
@@ -211,6 +216,6 @@ def table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 
 HEADS = [
-    *("place", "class or cause", "true", "missed", "invented", "of these certain"),
+    *("place", "class or cause", "true", "hidden", "missed", "invented", "of these certain"),
     *("verdict right %", "wrong, certain", "undecidable %", "cause right %"),
 ]

@@ -196,6 +196,8 @@ def _print_differences(differences: list[dict[str, Any]]) -> None:
 def _print_score(score: Mapping[str, Any]) -> None:
     all_, found = score["retransmissions"], score["found"]
     print(f"{found} of {all_} retransmissions found, {score['not_in_truth']} that the truth does not have")
+    if score["matched_by"] != "frame":
+        print(f"the truth is of another capture: matched by {score['matched_by']} and sequence number, not by frame")
     for name in ("cause_right", "verdict_right", "right"):
         share = f"{100 * score[name] / all_:.1f} %" if all_ else "-"
         print(f"{name.replace('_', ' '):15} {score[name]:8} {share:>8}")

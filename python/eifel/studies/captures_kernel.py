@@ -62,7 +62,7 @@ def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
 
 def _row(runs: Runs, mine: NDArray[np.bool_]) -> dict[str, Mean]:
     of = {name: int(np.asarray(runs[name])[mine].sum()) for name in COUNTS}
-    found = {name: mean_interval([float(of[name])]) for name in ("true", "invented_certain", "wrong_certain")}
+    found = {name: mean_interval([float(of[name])]) for name in ("true", "hidden", "invented_certain", "wrong_certain")}
     shares = {
         "missed": (of["missed"], of["true"]),
         "invented": (of["invented"], of["true"]),
@@ -79,6 +79,7 @@ ARTEFACT = Artefact(
     source="this project; docs/reference/captures.md",
     columns=(
         Column("true", "Retransmissions", digits=0),
+        Column("hidden", "Hidden from the place", digits=0),
         Column("missed", "Missed, %", digits=2),
         Column("invented", "Invented, % of them", digits=2),
         Column("invented_certain", "Invented with certainty", digits=0),

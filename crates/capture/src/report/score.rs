@@ -4,9 +4,11 @@
 //! `tsn`, `nth` and `spurious` (0 or 1) are required. `cause` and `time` are optional, and other
 //! columns are ignored.
 //!
-//! Rows and retransmissions are matched in the first of these ways that applies:
+//! Rows and retransmissions are matched in the first of these ways that applies. The score names it,
+//! because only the first two judge whether the right frame was found.
 //!
-//! - By frame and sequence number, if that matches more than half of the rows.
+//! - By frame and sequence number, if that matches any row. If no time of a row matches, the clock was
+//!   changed, or the capture is from another place: then more than half of the rows have to match.
 //! - By time and sequence number, if that matches any row. Frame numbers differ if frames were left
 //!   out.
 //! - Otherwise the capture is from another place: frames have other numbers and times, and copies
@@ -78,9 +80,21 @@ pub fn read_truth(text: &str) -> Result<Vec<KnownRetransmission>, String> {
     Ok(rows)
 }
 
+/// By what rows and retransmissions were matched, besides the sequence number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MatchedBy {
+    #[default]
+    Frame,
+    Time,
+    /// The order of a segment's transmissions.
+    Order,
+}
+
 /// The number of retransmissions by correctness of the judgement.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Score {
+    pub matched_by: MatchedBy,
     /// Rows of the truth.
     pub retransmissions: u64,
     /// Rows found in the capture.
@@ -132,8 +146,8 @@ pub struct Mismatch {
 
 /// Compares an analysis with the truth.
 pub fn score(truth: &[KnownRetransmission], found: &[Retransmission]) -> Score {
-    let mut score = Score { retransmissions: truth.len() as u64, ..Score::default() };
-    let belongs = assign(truth, found);
+    let (matched_by, belongs) = assign(truth, found);
+    let mut score = Score { matched_by, retransmissions: truth.len() as u64, ..Score::default() };
     for (row, index) in truth.iter().zip(&belongs) {
         let truth = format!("{} {}", row.cause.as_deref().unwrap_or("?"), word(row.spurious));
         let Some(index) = index else {
@@ -181,19 +195,26 @@ pub fn score(truth: &[KnownRetransmission], found: &[Retransmission]) -> Score {
 }
 
 /// Returns the index of the retransmission that each row belongs to, if any.
-fn assign(truth: &[KnownRetransmission], found: &[Retransmission]) -> Vec<Option<usize>> {
+fn assign(truth: &[KnownRetransmission], found: &[Retransmission]) -> (MatchedBy, Vec<Option<usize>>) {
     let places: BTreeMap<_, _> =
         found.iter().enumerate().map(|(index, one)| ((one.frame, one.number.value()), index)).collect();
     let here: Vec<_> = truth.iter().map(|row| places.get(&(row.frame, row.seq)).copied()).collect();
-    if here.iter().flatten().count() * 2 > truth.len() {
-        return here;
-    }
     // Another place sees packets at other times. So one row with a matching time shows that the
     // whole truth file belongs to this capture.
     let timed = passed_then(truth, found);
-    if timed.iter().any(Option::is_some) {
-        return timed;
+    let of_this_capture = timed.iter().any(Option::is_some) || truth.iter().all(|row| row.time_s.is_none());
+    let matching = here.iter().flatten().count();
+    if matching > 0 && of_this_capture || matching * 2 > truth.len() {
+        return (MatchedBy::Frame, here);
     }
+    if timed.iter().any(Option::is_some) {
+        return (MatchedBy::Time, timed);
+    }
+    (MatchedBy::Order, in_order(truth, found))
+}
+
+/// Returns, for each row, the retransmission that follows it in a capture from another place.
+fn in_order(truth: &[KnownRetransmission], found: &[Retransmission]) -> Vec<Option<usize>> {
     // The rows of each sequence number, in the order in which they left.
     let mut rows: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (place, row) in truth.iter().enumerate() {
@@ -281,11 +302,22 @@ mod tests {
     }
 
     #[test]
+    fn an_original_taken_for_its_retransmission_is_not_found() {
+        // Without times, the frames of two rows are those of the originals.
+        let truth = "frame,seq,nth,spurious\n6,40,2,1\n11,43,2,1\n15,46,2,1\n";
+        let found = [one(6, 3.6, 40, End::Client), one(10, 4.9, 43, End::Client), one(14, 5.0, 46, End::Client)];
+        let score = score(&read_truth(truth).unwrap(), &found);
+        assert_eq!((score.matched_by, score.found, score.not_in_truth), (MatchedBy::Frame, 1, 2));
+    }
+
+    #[test]
     fn in_a_capture_from_another_place_a_retransmission_gets_the_latest_earlier_row() {
         let found = [one(9, 3.71, 40, End::Client), one(15, 5.02, 43, End::Client)];
         let score = score(&read_truth(TRUTH).unwrap(), &found);
         assert_eq!((score.found, score.right, score.needed_called_spurious_certainly), (2, 1, 1));
+        assert_eq!(score.matched_by, MatchedBy::Order);
     }
+
     #[test]
     fn two_rows_for_one_retransmission_leave_the_others_unmatched() {
         let row = "6,3.642514401,40,2,1,rto\n";

@@ -69,7 +69,8 @@ pub struct Judgement {
 
 /// The columns of the truth about a capture. `episode` numbers the kernel's episodes from 0, and
 /// `undo_after_ms` counts from the retransmission to the undo.
-const TRUTH: &str = "frame,time,seq,len,nth,fate,spurious,orig_known,cause,flow,episode,undo,undo_after_ms,segments";
+pub const TRUTH: &str =
+    "frame,time,seq,len,nth,fate,spurious,orig_known,cause,flow,episode,undo,undo_after_ms,segments";
 
 impl Judgement {
     /// Returns the frames of a capture that `frame` returns for retransmissions, each with its line

@@ -8,6 +8,7 @@ use crate::capture::Capture;
 use crate::hiccup::log::Log;
 use crate::hiccup::run::{Control, Relay};
 use crate::hiccup::{Direction, Hiccup};
+use crate::judge::frames::packets_of;
 use crate::judge::{self, Judgement, Sources};
 use crate::side::Side;
 use crate::system::Error;
@@ -17,9 +18,11 @@ use crate::system::namespace::Namespace;
 use crate::system::trace::Tracer;
 use eifel_base::time::{Duration, Instant};
 use eifel_capture::frame::source::{Stopped, frames_of};
+use eifel_packet::segment::Segment;
+use eifel_packet::seq;
 use eifel_sim::scenario::Scenario;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -139,9 +142,11 @@ fn finish(draw: &Draw, own: &Path, folder: &Path) -> Result<Value, Error> {
         let at_sender = place == PLACES[0];
         let mut lines = [rows(there, at_sender), rows(&back, !at_sender)].concat();
         lines.sort();
+        let traced = traced(&capture_of(folder, draw, place))?;
+        let line = |(frame, line): &(u64, String)| format!("{line},{}\n", u8::from(traced.contains(frame)));
+        let text: String = [format!("{},traced\n", judge::TRUTH)].into_iter().chain(lines.iter().map(line)).collect();
         let path = truth_of(folder, draw, place);
-        fs::write(&path, judge::truth_file(&lines))
-            .map_err(|error| Error::new(path.display().to_string(), &error, ""))?;
+        fs::write(&path, text).map_err(|error| Error::new(path.display().to_string(), &error, ""))?;
     }
     manifest(draw, (&judgement, &back), &own.join("sender.counters.csv"))
 }
@@ -172,6 +177,24 @@ fn copy(from: &Path, to: &Path, shift_us: [u64; 2]) -> Result<BTreeMap<u64, u64>
     }
     capture.finish()?;
     Ok(numbers)
+}
+
+/// Returns the frames of data of which the capture shows a trace: an earlier copy of their first byte
+/// has passed, or data behind it. To a capture point behind the loss, a retransmission of the
+/// newest data is the first transmission.
+fn traced(capture: &Path) -> Result<BTreeSet<u64>, Error> {
+    let (mut newest, mut traced) = (BTreeMap::new(), BTreeSet::new());
+    packets_of(capture, |packet, _, frame| {
+        let Segment { source_port, destination_port, seq, payload_len, .. } = packet.segment;
+        let direction = (packet.addresses.source(), source_port, destination_port);
+        let (first, end) = newest.entry(direction).or_insert((seq, 0));
+        let start = seq::unwrap(*end, *first, seq);
+        if start < *end {
+            traced.insert(frame);
+        }
+        *end = (*end).max(start + u64::from(payload_len));
+    })?;
+    Ok(traced)
 }
 
 /// Returns whether a packet has the receiver's address as its destination.
