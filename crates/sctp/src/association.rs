@@ -109,6 +109,8 @@ pub struct Association {
     /// When a shutdown has taken too long (T5-shutdown-guard). [`Instant::NEVER`] before SHUTDOWN
     /// was sent.
     pub(crate) guard: Instant,
+    /// Whether a message was written while none waited, since the last packet was polled.
+    pub(crate) begins_burst: bool,
 }
 
 impl Association {
@@ -165,6 +167,7 @@ impl Association {
             transmissions: Vec::new(),
             draws: 0,
             guard: Instant::NEVER,
+            begins_burst: false,
             settings: Settings { sack_delay: settings.sack_delay.min(MAX_SACK_DELAY), ..settings.clone() },
         })
     }
@@ -297,6 +300,7 @@ impl Association {
     fn push(&mut self, delivery: Delivery, content: Content, times: usize) -> Result<(), SendError> {
         match self.state {
             State::CookieWait(_) | State::CookieEchoed { .. } | State::Established => {
+                self.begins_burst |= !self.queue.has_waiting();
                 self.queue.push(delivery, content, times)
             }
             _ => Err(SendError::State),

@@ -95,5 +95,5 @@ pub use listener::{Listener, ListenerAction, out_of_the_blue};
 pub use packet::Packet;
 pub use reassembly::Message;
 pub use send_queue::{Delivery, SendError};
-pub use settings::{Ports, Settings, TimestampChunk, TimestampValues};
+pub use settings::{Ports, Settings, ShutdownGuard, TimestampChunk, TimestampValues};
 pub use state::Phase;

@@ -31,6 +31,9 @@ impl Association {
     #[inline(always)]
     pub fn poll_transmit(&mut self, now: Instant, packet: &mut Packet) -> Option<Outgoing> {
         self.transmissions.clear();
+        if std::mem::take(&mut self.begins_burst) {
+            self.engine.on_write(now);
+        }
         match self.predict_departure(now, packet) {
             Departure::Nothing => None,
             Departure::Written(path, more) => Some(Outgoing { path: Some(path), more }),
@@ -213,8 +216,8 @@ impl Association {
         self.start_repeated(now);
         let chunk = match (&self.state, &self.inbound) {
             (State::ShutdownSent(_), Some(inbound)) => {
-                if let (Instant::NEVER, Some(guard)) = (self.guard, self.settings.shutdown_guard) {
-                    self.guard = now + guard;
+                if self.guard == Instant::NEVER {
+                    self.guard = self.settings.guard().map_or(Instant::NEVER, |guard| now + guard);
                 }
                 Chunk::Shutdown { cumulative: inbound.tracker.cumulative() }
             }

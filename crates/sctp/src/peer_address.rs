@@ -29,6 +29,8 @@ struct OutstandingHeartbeat {
     at: Instant,
     /// When the missing answer counts as an error.
     until: Instant,
+    /// When the next one is due, unless data postpone it.
+    next: Instant,
 }
 
 /// An address of the peer, with this end's address for it.
@@ -127,7 +129,7 @@ impl Association {
         let nonce = self.draw();
         let until = now + self.engine.rto(path);
         let period = self.heartbeat_period(path);
-        self.paths[path.0].asked = Some(OutstandingHeartbeat { nonce, at: now, until });
+        self.paths[path.0].asked = Some(OutstandingHeartbeat { nonce, at: now, until, next: now + period });
         self.paths[path.0].next = now + period;
         let mut info = Vec::new();
         let value = [&(path.0 as u64).to_be_bytes()[..], &nonce.to_be_bytes()].concat();
@@ -151,6 +153,10 @@ impl Association {
             self.errors = 0;
         }
         self.mark_active(path);
+        // The next one was due by an RTO that may have been backed off. Data may have postponed it since.
+        if self.paths[path.0].next == asked.next {
+            self.paths[path.0].next = asked.at + self.heartbeat_period(path);
+        }
     }
 
     /// Marks an address as active: it has answered.

@@ -7,6 +7,7 @@ use eifel_base::time::Duration;
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::Header;
 use eifel_recovery::association::Config;
+use eifel_recovery::registry::Seam;
 
 /// Maximum delay of a SACK, whatever [`Settings::sack_delay`] says (RFC 9260, section 6.2)
 /// [rfc8540:3.24].
@@ -98,9 +99,7 @@ pub struct Settings {
     /// Maximum wait for an answer to INIT, if the RTO is longer (RFC 6458, section 8.1.3). `None`
     /// for no limit.
     pub longest_init_wait: Option<Duration>,
-    /// Maximum duration of a shutdown once SHUTDOWN was sent (T5-shutdown-guard, section 9.2). The
-    /// RFC says five times "RTO.Max". `None` for no limit.
-    pub shutdown_guard: Option<Duration>,
+    pub shutdown_guard: ShutdownGuard,
     pub max_init_retransmits: u32,
     /// "Association.Max.Retrans".
     pub association_max_retransmits: u32,
@@ -108,6 +107,27 @@ pub struct Settings {
     pub path_max_retransmits: u32,
     /// "HB.interval". With `None`, HEARTBEATs are sent only to confirm addresses.
     pub heartbeat_interval: Option<Duration>,
+}
+
+/// Maximum duration of a shutdown once SHUTDOWN was sent (T5-shutdown-guard, section 9.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ShutdownGuard {
+    /// The RFC's: five times the timer's "RTO.Max". No limit if the timer has no maximum.
+    FiveTimesRtoMax,
+    After(Duration),
+    /// No limit.
+    Off,
+}
+
+impl Settings {
+    /// Returns the time after SHUTDOWN at which the association is aborted.
+    pub(crate) fn guard(&self) -> Option<Duration> {
+        match self.shutdown_guard {
+            ShutdownGuard::FiveTimesRtoMax => self.engine.path.rto.duration(Seam::Rto, "maximum_ms").map(|most| most * 5),
+            ShutdownGuard::After(duration) => Some(duration),
+            ShutdownGuard::Off => None,
+        }
+    }
 }
 
 impl Default for Settings {
@@ -134,7 +154,7 @@ impl Default for Settings {
             data_with_cookie: false,
             cookie_life: Duration::from_secs(60),
             longest_init_wait: None,
-            shutdown_guard: Some(Duration::from_secs(300)),
+            shutdown_guard: ShutdownGuard::FiveTimesRtoMax,
             max_init_retransmits: 8,
             association_max_retransmits: 10,
             path_max_retransmits: 5,

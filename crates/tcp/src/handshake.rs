@@ -204,7 +204,7 @@ impl Connection {
 }
 
 /// Returns the answer to a segment that belongs to no connection (RFC 9293, section 3.5.2, group
-/// 1). `None` if there is none.
+/// 1). It echoes the segment's timestamp (RFC 7323, section 5.2). `None` if there is none.
 pub fn reset(segment: &Segment) -> Option<Segment> {
     if segment.flags.has(Flags::RST) {
         return None;
@@ -220,7 +220,10 @@ pub fn reset(segment: &Segment) -> Option<Segment> {
         ack,
         flags,
         window: 0,
-        options: Options::default(),
+        options: Options {
+            timestamps: segment.options.timestamps.map(|stamps| Timestamps { value: 0, echo: stamps.value }),
+            ..Options::default()
+        },
         payload_len: 0,
         ecn: Ecn::NotEct,
     })

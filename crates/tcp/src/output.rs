@@ -70,7 +70,10 @@ impl Connection {
             return (self.state != State::Closed).then(|| self.acknowledgement(now, segment));
         };
         *segment = *reply;
-        if let (Some(stamps), Some(option)) = (&mut self.stamps, &mut segment.options.timestamps) {
+        // A bare RST answers a segment. Its TSval is 0 (RFC 7323, section 5.2).
+        if segment.flags != Flags::RST
+            && let (Some(stamps), Some(option)) = (&mut self.stamps, &mut segment.options.timestamps)
+        {
             option.value = stamps.leaves_now(now).0;
         }
         Some(Outgoing { start: 0, transmission: None })

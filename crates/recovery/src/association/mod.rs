@@ -176,6 +176,12 @@ impl Engine {
         self.destinations[path.0].usable = usable;
     }
 
+    /// Learns that the application has written although nothing waited to be sent. Max.Burst limits what
+    /// the output routine emits at a time (RFC 9260, section 6.1, D).
+    pub fn on_write(&mut self, now: Instant) {
+        self.destinations.iter_mut().for_each(|destination| destination.path.on_write(now));
+    }
+
     /// Lowers a path's PMDCS to at most `pmdcs` bytes.
     pub fn reduce_pmdcs(&mut self, path: PathId, pmdcs: u32) {
         let destination = &mut self.destinations[path.0];

@@ -6,12 +6,10 @@ use eifel_base::ranges::Ranges;
 /// The retransmissions of an episode, with the variables of figure 6. Positions are TSNs.
 #[derive(Clone, Debug)]
 pub(super) struct Cover {
-    /// First position beyond MaxRetransmit.
+    /// First position beyond MaxRetransmit, the highest TSN retransmitted before an ACK arrives. Figure 6
+    /// sets it in step 2, at the ACK before; section 4 counts what that ACK made leave too.
     max: u64,
-    /// First position beyond all retransmissions so far. Step 2 sets MaxRetransmit to it.
-    highest: u64,
-    /// "AckRcvd": whether an ACK has come that is no cover ACK. Until then, MaxRetransmit grows
-    /// with each retransmission.
+    /// "AckRcvd": whether an ACK has come that is no cover ACK.
     heard: bool,
     cause: Cause,
     resent: Ranges,
@@ -26,32 +24,24 @@ impl Cover {
             Kind::Retransmission(cause) => cause,
             _ => Cause::Timeout,
         };
-        let mut cover =
-            Self { max: 0, highest: 0, heard: false, cause, resent: Ranges::default(), duplicates: Ranges::default() };
+        let mut cover = Self { max: 0, heard: false, cause, resent: Ranges::default(), duplicates: Ranges::default() };
         cover.add(first);
         cover
     }
 
-    /// Adds a further retransmission.
+    /// Step 2: adds a further retransmission.
     pub(super) fn add(&mut self, transmission: &Transmission) {
         let end = transmission.start + u64::from(transmission.len);
         self.resent.add(Block { start: transmission.start, end });
-        self.highest = self.highest.max(end);
-        if !self.heard {
-            // The first packet may bundle several chunks.
-            self.max = self.highest;
-        }
+        self.max = self.max.max(end);
     }
 
-    /// Step 3: returns whether this is a cover ACK. If it is none, step 2 sets MaxRetransmit again.
+    /// Step 3: returns whether this is a cover ACK.
     pub(super) fn covers(&mut self, acked: &Acked<'_>) -> bool {
         acked.dsacks.iter().for_each(|block| self.duplicates.add(*block));
-        if acked.cumulative >= self.max {
-            return true;
-        }
-        self.heard = true;
-        self.max = self.highest;
-        false
+        let covers = acked.cumulative >= self.max;
+        self.heard |= !covers;
+        covers
     }
 
     /// Step 5: returns whether the first ACK after a timeout reports all retransmissions as

@@ -1,6 +1,6 @@
-//! *Looks at* how many segments were sent since the last ACK or timeout.
-//! *Decides* to send at most its limit of segments for one ACK or timeout.
-//! *Blind to* time: bursts become smaller, not slower.
+//! *Looks at* how many segments were sent since the last ACK, timeout or later write.
+//! *Decides* to send at most its limit of segments for one of these.
+//! *Blind to* time within a burst: bursts become smaller, not slower.
 //! *From* Fall and Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP" (the maxburst
 //! parameter).
 
@@ -22,12 +22,14 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct BurstLimit {
     limit: u32,
     sent: u32,
+    /// When the last segment was sent.
+    last: Instant,
 }
 
 impl BurstLimit {
     /// Creates a limit of `limit` segments.
     pub fn new(limit: u32) -> Self {
-        Self { limit, sent: 0 }
+        Self { limit, sent: 0, last: Instant::ZERO }
     }
 }
 
@@ -36,11 +38,18 @@ impl Pace for BurstLimit {
         self.sent = 0;
     }
 
+    fn on_write(&mut self, now: Instant) {
+        if now > self.last {
+            self.sent = 0;
+        }
+    }
+
     fn permit(&self, _: Instant) -> Permit {
         if self.sent < self.limit { Permit::Now } else { Permit::NextInput }
     }
 
-    fn on_sent(&mut self, _: Instant, _: u32, _: &Window, _: Option<Duration>) {
+    fn on_sent(&mut self, now: Instant, _: u32, _: &Window, _: Option<Duration>) {
         self.sent += 1;
+        self.last = now;
     }
 }

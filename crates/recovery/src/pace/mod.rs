@@ -56,6 +56,9 @@ impl Gains {
 pub trait Pace: Send + DuplicatePace {
     /// Learns that an ACK arrived or a timer expired.
     fn on_input(&mut self);
+    /// Learns that the application has written although nothing waited to be sent. What it writes later
+    /// than the last segment was sent is no part of that burst.
+    fn on_write(&mut self, _: Instant) {}
     /// Learns a round-trip sample and its instant.
     fn on_sample(&mut self, _: Instant, _: Duration) {}
     /// Returns when the next segment may be sent.

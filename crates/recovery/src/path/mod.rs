@@ -123,6 +123,13 @@ impl Path {
         }
     }
 
+    /// Tells pacing that the application has written although nothing waited to be sent.
+    pub(crate) fn on_write(&mut self, now: Instant) {
+        if let Some(pace) = &mut self.pace {
+            pace.on_write(now);
+        }
+    }
+
     /// Asks pacing whether a segment may be sent now.
     #[inline]
     pub(crate) fn permit(&self, now: Instant) -> Permit {

@@ -249,7 +249,7 @@ impl Recovery for RackTlp {
             let found = self.rack.detect_loss(board, self.repairing(), view);
             return self.follow(found, board, view);
         }
-        self.tlp.on_alarm(view);
+        self.tlp.on_alarm(board, view);
         Decisions::STAY
     }
 

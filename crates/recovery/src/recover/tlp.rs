@@ -32,21 +32,22 @@ pub(super) struct Tlp {
     /// The number of round-trip samples when the last probe became due. The next probe needs a
     /// newer sample, or SRTT may be out of date.
     samples: u64,
+    /// From when the PTO counted that expired last. Another one begins with new data or its ACK.
+    expired: Option<Instant>,
 }
 
 impl Tlp {
     pub(super) fn new(max_ack_delay: Duration) -> Self {
-        Self { probe: TailProbe::None, max_ack_delay, progress: Instant::ZERO, samples: 0 }
+        Self { probe: TailProbe::None, max_ack_delay, progress: Instant::ZERO, samples: 0, expired: None }
     }
 
     /// Returns when a probe is due: one PTO after new data was last sent or acknowledged (section
-    /// 7.2). The driver sends it at the RTO if that comes first. Returns `None` if no probe may be
-    /// sent.
+    /// 7.2). The driver sends it at the RTO if that comes first. Returns `None` if the PTO is not
+    /// armed.
     pub(super) fn alarm(&self, board: &Scoreboard, view: &View) -> Option<Instant> {
-        let newest = board.newest()?;
-        // Section 7.3: one probe at a time, and none without a round-trip sample since the last
-        // probe.
-        let possible = self.probe == TailProbe::None && view.round_trips.taken() > self.samples;
+        let begins = self.begins(board)?;
+        // Section 7.3: one probe at a time, and behind a PTO only the RTO.
+        let possible = self.probe == TailProbe::None && self.expired != Some(begins);
         if !possible || !view.sack || !board.sacked().is_empty() {
             return None;
         }
@@ -55,12 +56,21 @@ impl Tlp {
             Some(srtt) => srtt * 2,
             None => UNKNOWN,
         };
-        Some(newest.last_sent().max(self.progress) + pto)
+        Some(begins + pto)
     }
 
-    /// Marks the probe as due, because the alarm has fired.
-    pub(super) fn on_alarm(&mut self, view: &View) {
-        (self.probe, self.samples) = (TailProbe::Due, view.round_trips.taken());
+    /// Returns from when a PTO counts. `None` if nothing is outstanding.
+    fn begins(&self, board: &Scoreboard) -> Option<Instant> {
+        Some(board.newest()?.last_sent().max(self.progress))
+    }
+
+    /// Marks the probe as due, because the alarm has fired. It is skipped without a round-trip sample
+    /// since the last probe (section 7.3).
+    pub(super) fn on_alarm(&mut self, board: &Scoreboard, view: &View) {
+        self.expired = self.begins(board);
+        if view.round_trips.taken() > self.samples {
+            (self.probe, self.samples) = (TailProbe::Due, view.round_trips.taken());
+        }
     }
 
     /// Returns whether the probe is sent next.
@@ -157,7 +167,7 @@ mod tests {
     #[test]
     fn an_ack_of_new_data_cancels_a_probe_that_is_due() {
         let mut tlp = tlp();
-        tlp.on_alarm(&view(true));
+        tlp.on_alarm(&Scoreboard::default(), &view(true));
         assert!(!tlp.on_ack(&acked(1001, 0), at(1)));
         assert!(tlp.is_due());
         assert!(!tlp.on_ack(&acked(2001, 1000), at(1)));
@@ -212,9 +222,13 @@ mod tests {
         tlp.on_sent(3001, true);
         assert_eq!(tlp.alarm(&board, &view(true)), None);
         tlp.forget();
-        tlp.on_alarm(&view(true));
+        tlp.on_alarm(&board, &view(true));
         tlp.forget();
-        assert_eq!(tlp.alarm(&board, &view(true)), None, "no sample since the last probe");
+        assert_eq!(tlp.alarm(&board, &view(true)), None, "the RTO is next");
+        board.on_new(at(40), 1000, None);
+        assert_eq!(tlp.alarm(&board, &view(true)), Some(at(1040)));
+        tlp.on_alarm(&board, &view(true));
+        assert!(!tlp.is_due(), "no sample since the last probe");
         let tlp = Tlp::new(Duration::ZERO);
         let sacks = [Block { start: 2001, end: 3001 }];
         let report = crate::fact::Ack {

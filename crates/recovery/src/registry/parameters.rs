@@ -121,6 +121,17 @@ impl Choice {
         self.parameters.push((parameter.into(), value));
         self
     }
+
+    /// Returns a time among the parameters of this algorithm of `seam`: as it is set, or its default.
+    /// `None` if the algorithm is unknown or has no such parameter.
+    pub fn duration(&self, seam: Seam, parameter: &str) -> Option<Duration> {
+        let set = self.parameters.iter().rev().find(|(name, _)| name == parameter);
+        if let Some((_, Value::Duration(set))) = set {
+            return Some(*set);
+        }
+        let known = seam.any_entry(&self.name)?.parameters.iter().find(|known| known.name == parameter)?;
+        if let Kind::Milliseconds { default, .. } = known.kind { Some(default) } else { None }
+    }
 }
 
 /// Parameters checked against an entry. Each has a value.

@@ -5,7 +5,7 @@ use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{self, Chunk, ForwardTsn, Header, Parameters, Skipped, Unknown, Writer};
 use eifel_packet::seq::Seq;
 use eifel_recovery::registry::Choice;
-use eifel_sctp::{Association, Delivery, IcmpError, Ports, Settings, TimestampChunk};
+use eifel_sctp::{Association, Delivery, IcmpError, Ports, Settings, ShutdownGuard, TimestampChunk};
 
 use crate::talk::{Fate, PORTS, World, address, ms, settings};
 use crate::told;
@@ -92,7 +92,7 @@ fn collision() -> World {
 }
 
 fn shutdowns() -> World {
-    let guarded = |_, settings: &mut Settings| settings.shutdown_guard = Some(ms(9000));
+    let guarded = |_, settings: &mut Settings| settings.shutdown_guard = ShutdownGuard::After(ms(9000));
     let mut world = open(1, guarded, without(&[9, 10, 11]));
     send(&mut world, 0, Delivery::default(), 10);
     world.caller.shutdown();
