@@ -63,6 +63,9 @@ fn retransmission(random: &mut Random, connections: u64) -> Retransmission {
         confidence: random.one_of(&CONFIDENCES),
         reason: random.one_of(&["this is why", "or that"]),
         evidence_frame: random.one_of(&[None, Some(3), Some(9)]),
+        since_first_ms: random.one_of(&[None, Some(3.5), Some(250.25)]),
+        answered_ms: random.one_of(&[None, Some(300.125), Some(2000.0)]),
+        answered_as_duplicate: random.coin(),
         stack_noticed: random.one_of(&NOTICED),
         window_lost_bytes: random.one_of(&[None, Some(5)]),
         flight_back_ms: random.one_of(&[None, Some(0.25)]),
@@ -75,6 +78,8 @@ fn connection(random: &mut Random, number: u64) -> Summary {
     let mut direction = || DirectionSummary {
         vantage: random.one_of(&[Vantage::Sender, Vantage::Receiver, Vantage::Between, Vantage::Unknown]),
         rtt_ms_min: random.one_of(&[None, Some(12.3456)]),
+        reordered_ms_max: random.one_of(&[None, Some(1.25)]),
+        reports_duplicates: random.one_of(&[None, Some(false), Some(true)]),
         model: random.one_of(&[None, Some("linux")]),
         cost: Cost {
             bytes_needless: count(random, 5000),

@@ -58,10 +58,12 @@ impl Retransmissions {
             withdraw(&mut verdicts, &causes);
         }
         let needless: Vec<_> = verdicts.iter().map(|judged| judged.verdict == Verdict::Spurious).collect();
+        let ms = |nanos: u64| nanos as f64 / 1e6;
         let reactions = self.flight.reactions(&needless, vantage, cost);
         let judged = verdicts.iter().zip(explained).zip(reactions);
         for (row, ((judged, explained), reaction)) in self.rows.iter().zip(judged) {
             let &Judged { verdict, confidence, reason, evidence: evidence_frame } = judged;
+            let timing = row.timing(&self.evidence);
             cost.bytes_needless += if verdict == Verdict::Spurious { u64::from(row.payload) } else { 0 };
             into.push(Retransmission {
                 capture: 0,
@@ -78,6 +80,9 @@ impl Retransmissions {
                 confidence,
                 reason,
                 evidence_frame,
+                since_first_ms: timing.since_first.map(ms),
+                answered_ms: timing.answered.map(ms),
+                answered_as_duplicate: timing.as_duplicate,
                 stack_noticed: reaction.noticed,
                 window_lost_bytes: reaction.window_lost,
                 flight_back_ms: reaction.back_ms,

@@ -34,6 +34,15 @@ pub struct Retransmission {
     pub reason: &'static str,
     /// The frame that shows it, if one does.
     pub evidence_frame: Option<u64>,
+    /// Milliseconds from the first transmission of the data to this one. `None` if the capture does not
+    /// show the first.
+    pub since_first_ms: Option<f64>,
+    /// Milliseconds from the first transmission to the first ACK or SACK block that covers the data.
+    /// `None` if the capture does not show both.
+    pub answered_ms: Option<f64>,
+    /// Whether that ACK also reports the data as a duplicate. Then no ACK of the copy that arrived
+    /// first has passed here.
+    pub answered_as_duplicate: bool,
     /// Whether the sender's flight size shows that the stack undid its reaction.
     pub stack_noticed: StackReaction,
     /// Bytes by which the flight size stayed below its earlier value in the two round trips after

@@ -192,6 +192,8 @@ impl Association {
             DirectionSummary {
                 vantage: point.vantage(),
                 rtt_ms_min: point.receiver_rtt().map(|nanos| nanos as f64 / 1e6),
+                reordered_ms_max: None,
+                reports_duplicates: None,
                 model: (self.chunks[side].counts.retransmissions > 0).then_some("rfc9260"),
                 cost: cost.over(&self.chunks[side].counts, nanos),
                 counts: self.chunks[side].counts,
@@ -211,6 +213,7 @@ impl Association {
             duration_s: self.last.nanos.saturating_sub(self.first.nanos) as f64 / 1e9,
             packets: self.packets,
             twins: self.duplicates,
+            offered: [None; 2],
             directions,
         };
         (summary, retransmissions)
