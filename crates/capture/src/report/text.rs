@@ -7,7 +7,7 @@ use std::fmt::Write;
 use super::total::{self, counted, share};
 use super::{Report, advice};
 use crate::quic;
-use crate::result::{Cause, Confidence, DirectionSummary, End, Retransmission, Summary, Verdict};
+use crate::result::{Cause, Confidence, Cost, DirectionSummary, End, Retransmission, Summary, Verdict};
 
 /// The number of directions that a summary lists, those with the most spurious retransmissions
 /// first.
@@ -230,16 +230,15 @@ fn direction(one: &Summary, from_server: bool, counts: (usize, usize), text: &mu
     if cost.bytes_needless == 0 {
         return Ok(());
     }
-    writeln!(
-        text,
-        "  cost: {} bytes sent needlessly ({}), window smaller by {} bytes, {:.0} ms of sending lost: {:.2} Mbit/s instead of {:.2}",
-        cost.bytes_needless,
-        share(cost.bytes_needless, data.bytes),
-        cost.window_lost_bytes,
-        cost.held_back_ms,
-        cost.goodput_bps / 1e6,
-        cost.goodput_without_bps / 1e6
-    )
+    let share = share(cost.bytes_needless, data.bytes);
+    let mut said = format!("cost: {} bytes sent needlessly, {share} of its bytes", cost.bytes_needless);
+    if cost.window_lost_bytes > 0 {
+        let Cost { window_lost_bytes, held_back_ms, goodput_bps, goodput_without_bps, .. } = cost;
+        let (goodput, without) = (goodput_bps / 1e6, goodput_without_bps / 1e6);
+        let window = format!("windows smaller by {window_lost_bytes} bytes, {held_back_ms:.0} ms of sending lost");
+        let _ = write!(said, "; {window}: {goodput:.2} Mbit/s instead of {without:.2}");
+    }
+    wrap(text, "  ", &said)
 }
 
 pub(crate) fn percentage(part: usize, all: usize) -> String {

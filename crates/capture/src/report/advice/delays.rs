@@ -18,10 +18,11 @@ const PROMPT: std::ops::RangeInclusive<f64> = 15.0 / 16.0..=1.5;
 /// One retransmission whose ACK was lost looks like one that arrived together with its original.
 const LEAST_LOST: usize = 2;
 
-/// Returns whether a timer sent it: the retransmission timer, or the probe timer.
-fn by_timer(one: &&Retransmission) -> bool {
-    matches!(one.cause, Cause::Rto | Cause::Tlp)
-}
+/// A single expiry before a round trip may be a wrong name for another cause.
+const LEAST_EARLY: u64 = 2;
+
+/// The retransmission timer, and the probe timer.
+const TIMERS: [Cause; 2] = [Cause::Rto, Cause::Tlp];
 
 /// Returns when it was sent and acknowledged, in milliseconds since the first transmission.
 fn times(one: &Retransmission) -> Option<(f64, f64)> {
@@ -53,7 +54,7 @@ pub(super) fn stall(ways: &[Way<'_>]) -> Option<Advice> {
         way.is_seen_from(&[Vantage::Sender, Vantage::Between]) && answered_as_duplicates(way) < LEAST_LOST
     };
     for way in ways.iter().filter(shows) {
-        for one in way.needless().filter(by_timer) {
+        for one in way.needless(&TIMERS) {
             let Some((sent, held)) = held(way, one) else { continue };
             rows.push(one);
             let begin = one.time_s - sent / 1e3;
@@ -127,12 +128,15 @@ pub(super) fn timer_below_delay(ways: &[Way<'_>]) -> Option<Advice> {
     let mut count = 0;
     for way in ways.iter().filter(|way| way.is_seen_from(&[Vantage::Sender])) {
         let Some(round_trip) = way.round_trip() else { continue };
-        let rows = way.needless().filter(|one| one.cause == Cause::Rto);
+        let rows = way.needless(&TIMERS);
         let waits: Vec<_> = rows.filter_map(|one| one.since_first_ms).filter(|waited| *waited < round_trip).collect();
         count += waits.len() as u64;
         if let Some(shortest) = waits.into_iter().min_by(f64::total_cmp) {
             found.push((way, shortest, round_trip));
         }
+    }
+    if count < LEAST_EARLY {
+        return None;
     }
     let (way, shortest, round_trip) =
         found.iter().max_by(|one, other| (one.2 - one.1).total_cmp(&(other.2 - other.1)))?;
@@ -140,7 +144,7 @@ pub(super) fn timer_below_delay(ways: &[Way<'_>]) -> Option<Advice> {
     Some(Advice {
         fault: Fault::TimerBelowDelay,
         evidence: format!(
-            "The retransmission timer expired {} sooner than the shortest round trip: after {}, with a round trip of at \
+            "A retransmission timer expired {} sooner than the shortest round trip: after {}, with a round trip of at \
              least {} ({}).",
             counted(count, "time", "times"),
             time(*shortest),
@@ -164,7 +168,7 @@ pub(super) fn timer_below_delay(ways: &[Way<'_>]) -> Option<Advice> {
 pub(super) fn delayed_acks(ways: &[Way<'_>]) -> Option<Advice> {
     let mut found: Vec<(&Way<'_>, f64)> = Vec::new();
     for way in ways.iter().filter(|way| way.is_seen_from(&[Vantage::Receiver])) {
-        let late = way.needless().filter(by_timer).filter_map(|one| times(one).map(|(_, answered)| answered));
+        let late = way.needless(&TIMERS).filter_map(|one| times(one).map(|(_, answered)| answered));
         found.extend(late.filter(|answered| (DELAYED_MS..=MOST_DELAYED_MS).contains(answered)).map(|late| (way, late)));
     }
     let (way, longest) = found.iter().max_by(|one, other| one.1.total_cmp(&other.1))?;
@@ -192,7 +196,7 @@ fn answered_as_duplicates(way: &Way<'_>) -> usize {
     let prompt = |one: &&Retransmission| {
         times(one).is_some_and(|(sent, answered)| PROMPT.contains(&((answered - sent) / round_trip)))
     };
-    way.needless().filter(by_timer).filter(|one| one.answered_as_duplicate).filter(prompt).count()
+    way.needless(&TIMERS).filter(|one| one.answered_as_duplicate).filter(prompt).count()
 }
 
 /// The first ACK of the data came a round trip after their retransmission and reports that as a

@@ -10,7 +10,7 @@ mod reordering;
 
 use super::Report;
 use crate::result::{
-    Confidence, DirectionSummary, End, Protocol, Retransmission, StackReaction, Summary, Vantage, Verdict,
+    Cause, Confidence, DirectionSummary, End, Protocol, Retransmission, StackReaction, Summary, Vantage, Verdict,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,9 +84,9 @@ impl Way<'_> {
         self.way.rtt_ms_min
     }
 
-    /// Returns the needless retransmissions for which [`is_firm`] holds.
-    fn needless(&self) -> impl Iterator<Item = &Retransmission> {
-        self.rows.iter().copied().filter(|one| is_firm(one))
+    /// Returns the needless first retransmissions that certainly have one of these causes.
+    fn needless(&self, causes: &[Cause]) -> impl Iterator<Item = &Retransmission> {
+        self.rows.iter().copied().filter(|one| is_needless(one, causes))
     }
 
     /// Returns whether both ends agreed on SACK; `None` if the capture does not show it.
@@ -107,10 +107,14 @@ impl Way<'_> {
     }
 }
 
-/// Returns whether a retransmission is a needless first one whose cause and verdict are not in doubt.
-fn is_firm(one: &Retransmission) -> bool {
-    let in_doubt = one.confidence == Confidence::Weak || one.other_cause.is_some();
-    one.verdict == Verdict::Spurious && one.copy == 2 && !in_doubt
+/// Returns whether a retransmission is the first of its data, needless, and has one of these causes in
+/// every reading of the trace.
+fn is_needless(one: &Retransmission, causes: &[Cause]) -> bool {
+    let named = [Some(one.cause), one.other_cause];
+    one.verdict == Verdict::Spurious
+        && one.confidence != Confidence::Weak
+        && one.copy == 2
+        && named.iter().flatten().all(|cause| causes.contains(cause))
 }
 
 /// Returns the advice for a report, in the order of [`Fault`].

@@ -2,12 +2,15 @@
 
 use super::super::total::counted;
 use super::{Advice, Fault, Way, hosts};
-use crate::result::{Confidence, Offered, Verdict};
+use crate::result::{Cause, Confidence, Offered, Verdict};
 use std::net::IpAddr;
 
 /// Needless retransmissions that are certain, after which a receiver that reports duplicates would have
 /// reported one.
 const LEAST_CERTAIN: usize = 3;
+
+/// A single repair needs no SACK.
+const LEAST: usize = 2;
 
 /// Returns the end whose SYN lacks an option. If the client offers none, the server cannot (RFC 7323,
 /// section 1.3; RFC 2018, section 2).
@@ -25,7 +28,8 @@ fn without(way: &Way<'_>, has: fn(&Offered) -> bool) -> Option<IpAddr> {
 /// undecidable retransmissions.
 fn lacking<'a>(ways: &'a [Way<'a>], has: fn(&Offered) -> bool) -> (Vec<(&'a Way<'a>, IpAddr)>, u64, u64) {
     let found: Vec<_> = ways.iter().filter_map(|way| without(way, has).map(|host| (way, host))).collect();
-    let rows = || found.iter().flat_map(|(way, _)| &way.rows);
+    // No sender reacts to verdicts on a SYN.
+    let rows = || found.iter().flat_map(|(way, _)| &way.rows).filter(|one| one.cause != Cause::Syn);
     let count = |verdict| rows().filter(|one| one.verdict == verdict).count() as u64;
     let (spurious, undecidable) = (count(Verdict::Spurious), count(Verdict::Undecidable));
     (found, spurious, undecidable)
@@ -43,8 +47,8 @@ pub(super) fn no_timestamps(ways: &[Way<'_>]) -> Option<Advice> {
     Some(Advice {
         fault: Fault::NoTimestamps,
         evidence: format!(
-            "The SYN of {ends} has no timestamps: of the retransmissions in {}, {spurious} were needless and \
-             {undecidable} are undecidable. ACKs did not show the sender which transmission they answer.",
+            "The SYN of {ends} has no timestamps, so ACKs did not show which transmission they answer. Of the \
+             retransmissions in {}, {spurious} were needless, and {undecidable} are undecidable.",
             counted(found.len() as u64, "direction", "directions"),
         ),
         action: format!("On {ends}: sysctl net.ipv4.tcp_timestamps=1, unless a box on the path removes the option."),
@@ -57,8 +61,9 @@ pub(super) fn no_timestamps(ways: &[Way<'_>]) -> Option<Advice> {
 /// (RFC 6582); RACK needs SACK (RFC 8985, section 4). The kernel's ip-sysctl has `tcp_sack`.
 pub(super) fn no_sack(ways: &[Way<'_>]) -> Option<Advice> {
     let (found, spurious, undecidable) = lacking(ways, |offered| offered.sack);
-    let all: usize = found.iter().map(|(way, _)| way.rows.len()).sum();
-    if all == 0 {
+    let repairs = |way: &Way<'_>| way.rows.iter().filter(|one| one.cause != Cause::Syn).count();
+    let all: usize = found.iter().map(|(way, _)| repairs(way)).sum();
+    if all < LEAST {
         return None;
     }
     let ends = hosts(found.iter().map(|(_, host)| *host));

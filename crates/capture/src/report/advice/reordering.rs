@@ -1,7 +1,7 @@
 //! Segments that arrive in another order than they were sent.
 
 use super::super::total::counted;
-use super::{Advice, Fault, Way, hosts, is_firm, time};
+use super::{Advice, Fault, Way, hosts, is_needless, time};
 use crate::result::{Cause, Confidence, Retransmission, Vantage};
 
 /// A single needless retransmission may have another reason, and costs next to nothing.
@@ -72,7 +72,7 @@ fn overtaken<'a>(way: &'a Way<'_>) -> Vec<&'a Retransmission> {
         way.way.counts.reordered > 0 || one.confidence == Confidence::Certain || late_by(way, one).is_some()
     };
     let rows = way.rows.iter().copied().zip(soon);
-    let rows = rows.filter(|(one, soon)| one.cause == Cause::Fast && !soon && is_firm(one) && shows(one));
+    let rows = rows.filter(|(one, soon)| !soon && is_needless(one, &[Cause::Fast]) && shows(one));
     rows.map(|(one, _)| one).collect()
 }
 
