@@ -101,7 +101,11 @@ fn a_path_that_holds_packets_is_a_stall() {
     let report = read("advice/held.pcap.gz");
     assert_eq!(faults(&report), [Fault::Stall]);
     let one = find(&report, Fault::Stall);
-    assert!(one.evidence.contains("The longest took 3.31 s, from 3.016 s after the first packet"), "{}", one.evidence);
+    assert!(
+        one.evidence.contains("The longest wait for such an ACK was 3.31 s, from 3.016 s after the first packet"),
+        "{}",
+        one.evidence
+    );
     assert!(one.action.contains("net.ipv4.tcp_frto"), "{}", one.action);
     // Both ends use timestamps already.
     assert!(!one.action.contains("tcp_timestamps"), "{}", one.action);
@@ -167,10 +171,10 @@ fn advice_needs_causes_and_verdicts_that_are_not_in_doubt() {
     assert_eq!(doubted(|_| ()), [Fault::Stall]);
     assert_eq!(doubted(|one| one.other_cause = Some(Cause::Fast)), []);
     assert_eq!(doubted(|one| one.copy = 3), []);
-    assert_eq!(doubted(|one| one.answered_ms = None), []);
-    assert_eq!(doubted(|one| one.answered_as_duplicate = true), []);
+    assert_eq!(doubted(|one| one.timing.answered_ms = None), []);
+    assert_eq!(doubted(|one| one.timing.answered_as_duplicate = true), []);
     // The ACK came a round trip after the retransmission.
-    assert_eq!(doubted(|one| one.answered_ms = one.since_first_ms.map(|sent| sent + 5.7)), []);
+    assert_eq!(doubted(|one| one.timing.answered_ms = one.timing.since_first_ms.map(|sent| sent + 5.7)), []);
 }
 
 /// A path of 300 ms, and a timer of 100 ms.

@@ -3,7 +3,7 @@
 use super::model::Explained;
 use super::reaction::{FlightWatch, InFlight};
 use crate::evidence::Evidence;
-use crate::result::{Cause, Cost, DetectorVerdict, End, Number, Retransmission, Vantage, Verdict};
+use crate::result::{Cause, Cost, DetectorVerdict, Effect, End, Number, Retransmission, Vantage, Verdict};
 use crate::verdict::{Circumstances, Judged, Row, withdraw};
 
 /// The retransmissions of one direction, with the evidence about them and their effect on the
@@ -58,12 +58,10 @@ impl Retransmissions {
             withdraw(&mut verdicts, &causes);
         }
         let needless: Vec<_> = verdicts.iter().map(|judged| judged.verdict == Verdict::Spurious).collect();
-        let ms = |nanos: u64| nanos as f64 / 1e6;
         let reactions = self.flight.reactions(&needless, vantage, cost);
         let judged = verdicts.iter().zip(explained).zip(reactions);
         for (row, ((judged, explained), reaction)) in self.rows.iter().zip(judged) {
             let &Judged { verdict, confidence, reason, evidence: evidence_frame } = judged;
-            let timing = row.timing(&self.evidence);
             cost.bytes_needless += if verdict == Verdict::Spurious { u64::from(row.payload) } else { 0 };
             into.push(Retransmission {
                 capture: 0,
@@ -80,12 +78,9 @@ impl Retransmissions {
                 confidence,
                 reason,
                 evidence_frame,
-                since_first_ms: timing.since_first.map(ms),
-                answered_ms: timing.answered.map(ms),
-                answered_as_duplicate: timing.as_duplicate,
+                timing: row.timing(&self.evidence),
                 stack_noticed: reaction.noticed,
-                window_lost_bytes: reaction.window_lost,
-                flight_back_ms: reaction.back_ms,
+                effect: Effect { window_lost_bytes: reaction.window_lost, flight_back_ms: reaction.back_ms },
                 first_told: row.episode.map(&detector_verdicts).unwrap_or_default(),
             });
         }

@@ -235,7 +235,7 @@ mod tests {
     use super::*;
     use crate::result::Cause;
     use crate::result::StackReaction;
-    use crate::result::{End, Number};
+    use crate::result::{Effect, End, Number, Timing};
 
     fn one(frame: u64, time_s: f64, seq: u32, sender: End) -> Retransmission {
         Retransmission {
@@ -253,12 +253,9 @@ mod tests {
             confidence: Confidence::Certain,
             reason: "",
             evidence_frame: None,
-            since_first_ms: None,
-            answered_ms: None,
-            answered_as_duplicate: false,
+            timing: Timing::default(),
             stack_noticed: StackReaction::CannotBeTold,
-            window_lost_bytes: None,
-            flight_back_ms: None,
+            effect: Effect::default(),
             first_told: Vec::new(),
         }
     }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use super::total::{self, counted, share};
 use super::{Report, advice};
 use crate::quic;
-use crate::result::{Cause, Confidence, Cost, DirectionSummary, End, Retransmission, Summary, Verdict};
+use crate::result::{Cause, Confidence, DirectionSummary, End, Retransmission, Summary, Verdict};
 
 /// The number of directions that a summary lists, those with the most spurious retransmissions
 /// first.
@@ -232,10 +232,8 @@ fn direction(one: &Summary, from_server: bool, counts: (usize, usize), text: &mu
     }
     let share = share(cost.bytes_needless, data.bytes);
     let mut said = format!("cost: {} bytes sent needlessly, {share} of its bytes", cost.bytes_needless);
-    if cost.window_lost_bytes > 0 {
-        let Cost { window_lost_bytes, held_back_ms, goodput_bps, goodput_without_bps, .. } = cost;
-        let (goodput, without) = (goodput_bps / 1e6, goodput_without_bps / 1e6);
-        let window = format!("windows smaller by {window_lost_bytes} bytes, {held_back_ms:.0} ms of sending lost");
+    if let Some(window) = total::window(cost) {
+        let (goodput, without) = (cost.goodput_bps / 1e6, cost.goodput_without_bps / 1e6);
         let _ = write!(said, "; {window}: {goodput:.2} Mbit/s instead of {without:.2}");
     }
     wrap(text, "  ", &said)

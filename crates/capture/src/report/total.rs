@@ -1,7 +1,7 @@
 //! The first sentences of a report: how many retransmissions were needless, and what they cost.
 
 use super::Report;
-use crate::result::{Retransmission, StackReaction, Verdict};
+use crate::result::{Cost, Retransmission, StackReaction, Verdict};
 
 /// Returns the total in words. `None` if only logs were analysed.
 pub(crate) fn headline(report: &Report) -> Option<String> {
@@ -72,12 +72,22 @@ fn reactions(spurious: &[&Retransmission]) -> Option<String> {
     }
 }
 
-/// Returns what smaller windows cost after needless retransmissions.
+/// Returns what smaller windows cost in all directions.
 fn cost(report: &Report) -> Option<String> {
-    let window: u64 = report.directions().map(|way| way.cost.window_lost_bytes).sum();
-    let held_back: f64 = report.directions().map(|way| way.cost.held_back_ms).sum();
-    (window > 0)
-        .then(|| format!("Windows were smaller by {window} bytes afterwards, which cost {held_back:.0} ms of sending."))
+    let all = report.directions().fold(Cost::default(), |sum, way| Cost {
+        window_lost_bytes: sum.window_lost_bytes + way.cost.window_lost_bytes,
+        held_back_ms: sum.held_back_ms + way.cost.held_back_ms,
+        ..sum
+    });
+    window(&all).map(|window| format!("Afterwards: {window}."))
+}
+
+/// Returns what smaller windows cost after needless retransmissions; `None` if nothing is known.
+pub(crate) fn window(cost: &Cost) -> Option<String> {
+    let smaller = (cost.window_lost_bytes > 0).then(|| format!("windows smaller by {} bytes", cost.window_lost_bytes));
+    let lost = (cost.held_back_ms >= 0.5).then(|| format!("{:.0} ms of sending lost", cost.held_back_ms));
+    let known: Vec<_> = smaller.into_iter().chain(lost).collect();
+    (!known.is_empty()).then(|| known.join(", "))
 }
 
 /// Returns a number with its noun.

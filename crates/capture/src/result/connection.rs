@@ -38,9 +38,6 @@ pub struct Summary {
     pub packets: u64,
     /// Packets that the capture shows twice.
     pub twins: u64,
-    /// The options that the SYN of the client and of the server offers. `None` for an end whose SYN was
-    /// not captured, and with SCTP.
-    pub offered: [Option<Offered>; 2],
     /// The data of the client, and of the server.
     pub directions: [DirectionSummary; 2],
 }
@@ -74,6 +71,8 @@ pub struct DirectionSummary {
     pub vantage: Vantage,
     /// Shortest round trip from the capture point to the receiver and back, in milliseconds.
     pub rtt_ms_min: Option<f64>,
+    /// The options that the sender's SYN offers. `None` if that was not captured, and with SCTP.
+    pub offered: Option<Offered>,
     /// Longest time by which a segment arrived here after data sent later, in milliseconds. `None` if
     /// none did, or if the capture does not show by how much.
     pub reordered_ms_max: Option<f64>,

@@ -192,6 +192,7 @@ impl Association {
             DirectionSummary {
                 vantage: point.vantage(),
                 rtt_ms_min: point.receiver_rtt().map(|nanos| nanos as f64 / 1e6),
+                offered: None,
                 reordered_ms_max: None,
                 reports_duplicates: None,
                 model: (self.chunks[side].counts.retransmissions > 0).then_some("rfc9260"),
@@ -213,7 +214,6 @@ impl Association {
             duration_s: self.last.nanos.saturating_sub(self.first.nanos) as f64 / 1e9,
             packets: self.packets,
             twins: self.duplicates,
-            offered: [None; 2],
             directions,
         };
         (summary, retransmissions)

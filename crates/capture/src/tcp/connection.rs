@@ -314,6 +314,7 @@ impl Connection {
             DirectionSummary {
                 vantage,
                 rtt_ms_min: point.receiver_rtt().map(|nanos| nanos as f64 / 1e6),
+                offered: self.sides[side].offered(),
                 reordered_ms_max: late.map(|nanos| nanos as f64 / 1e6),
                 reports_duplicates,
                 model,
@@ -334,7 +335,6 @@ impl Connection {
             duration_s: self.last.saturating_sub(self.first) as f64 / 1e9,
             packets: self.packets - copies,
             twins: self.duplicates + copies,
-            offered: [self.sides[0].offered(), self.sides[1].offered()],
             directions,
         };
         (summary, retransmissions)

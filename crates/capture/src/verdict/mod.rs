@@ -6,7 +6,7 @@ pub(crate) use judge::{Circumstances, Judged};
 
 use crate::evidence::{Evidence, Part, SegmentEvidence};
 use crate::order::Original;
-use crate::result::{Cause, Confidence, Verdict, When};
+use crate::result::{Cause, Confidence, Timing, Verdict, When};
 use eifel_base::ranges::Block;
 use judge::{ANSWERED, BY_ECHO, LATE_ORIGINAL, OVERTAKEN};
 
@@ -46,17 +46,6 @@ const KEEP_ALIVE: Judged = Judged {
     evidence: None,
 };
 
-/// The times of a retransmission, in nanoseconds since the first transmission of its data.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Timing {
-    /// When the retransmission passed; `None` if the first transmission was not seen.
-    pub(crate) since_first: Option<u64>,
-    /// When the first ACK or SACK block with the data passed.
-    pub(crate) answered: Option<u64>,
-    /// Whether that ACK reports the data as a duplicate.
-    pub(crate) as_duplicate: bool,
-}
-
 impl Row {
     /// Returns the times of its first part, which is the one that the sender missed.
     pub(crate) fn timing(&self, evidence: &Evidence) -> Timing {
@@ -65,12 +54,13 @@ impl Row {
         let Some(one) = part.filter(|one| one.original == Original::Seen && one.transmissions[0].nanos > 0) else {
             return Timing::default();
         };
-        let since = |nanos: u64| nanos.saturating_sub(one.transmissions[0].nanos);
+        let since = |nanos: u64| nanos.saturating_sub(one.transmissions[0].nanos) as f64 / 1e6;
         let reported = one.duplicates.first().map(|when| when.frame);
         Timing {
-            since_first: Some(since(self.when.nanos)),
-            answered: one.answer.map(|answer| since(answer.when.nanos)),
-            as_duplicate: evidence.reports && one.answer.is_some_and(|answer| reported == Some(answer.when.frame)),
+            since_first_ms: Some(since(self.when.nanos)),
+            answered_ms: one.answer.map(|answer| since(answer.when.nanos)),
+            answered_as_duplicate: evidence.reports
+                && one.answer.is_some_and(|answer| reported == Some(answer.when.frame)),
         }
     }
 

@@ -26,7 +26,7 @@ const TIMERS: [Cause; 2] = [Cause::Rto, Cause::Tlp];
 
 /// Returns when it was sent and acknowledged, in milliseconds since the first transmission.
 fn times(one: &Retransmission) -> Option<(f64, f64)> {
-    one.since_first_ms.zip(one.answered_ms)
+    one.timing.since_first_ms.zip(one.timing.answered_ms)
 }
 
 /// A time in which neither data nor ACKs passed, as needless retransmissions of one direction show.
@@ -69,8 +69,8 @@ pub(super) fn stall(ways: &[Way<'_>]) -> Option<Advice> {
     let round_trip = time(longest.way.round_trip().unwrap_or(0.0));
     let after = longest.begin - longest.way.connection.time_s;
     let mut evidence = format!(
-        "A timer had sent {} again whose originals were acknowledged later. The longest took {}, from {after:.3} s after \
-         the first packet of {} on (frame {}); the shortest round trip is {round_trip}.",
+        "A timer had sent {} again, and then the original was acknowledged. The longest wait for such an ACK was {}, \
+         from {after:.3} s after the first packet of {} (frame {}); the shortest round trip is {round_trip}.",
         counted(rows.len() as u64, "segment", "segments"),
         time(longest.ms()),
         longest.way.name(),
@@ -90,7 +90,7 @@ pub(super) fn stall(ways: &[Way<'_>]) -> Option<Advice> {
             format!("Nothing on {senders}: the sender undid its reaction. {find}")
         }
         _ => {
-            let stamped = |one: &Stall<'_>| one.way.connection.offered.iter().flatten().all(|end| end.timestamps);
+            let stamped = |one: &Stall<'_>| one.way.offered().iter().flatten().all(|end| end.timestamps);
             let stamps = if stalls.iter().all(stamped) { "" } else { ", and net.ipv4.tcp_timestamps is 1" };
             format!(
                 "On the sender {senders}: see that sysctl net.ipv4.tcp_frto is not 0{stamps}, so that it detects such a \
@@ -114,10 +114,11 @@ fn held(way: &Way<'_>, one: &Retransmission) -> Option<(f64, f64)> {
     let round_trip = way.round_trip()?;
     let late = answered > sent && sent >= round_trip && answered >= STALL * round_trip;
     // If the ACK comes a round trip after the last retransmission, it may answer that.
-    let same = way.rows.iter().filter(|other| other.number == one.number).filter_map(|other| other.since_first_ms);
+    let same =
+        way.rows.iter().filter(|other| other.number == one.number).filter_map(|other| other.timing.since_first_ms);
     let trips = (answered - same.filter(|sent| *sent < answered).fold(sent, f64::max)) / round_trip;
     let of_original = trips < *PROMPT.start() || trips > *PROMPT.end() && one.confidence == Confidence::Certain;
-    (of_original && late && !one.answered_as_duplicate).then_some((sent, answered))
+    (of_original && late && !one.timing.answered_as_duplicate).then_some((sent, answered))
 }
 
 /// A timer expired sooner than any ACK can come. RFC 6298, section 2.4, demands a timeout of at least a
@@ -129,7 +130,8 @@ pub(super) fn timer_below_delay(ways: &[Way<'_>]) -> Option<Advice> {
     for way in ways.iter().filter(|way| way.is_seen_from(&[Vantage::Sender])) {
         let Some(round_trip) = way.round_trip() else { continue };
         let rows = way.needless(&TIMERS);
-        let waits: Vec<_> = rows.filter_map(|one| one.since_first_ms).filter(|waited| *waited < round_trip).collect();
+        let waits: Vec<_> =
+            rows.filter_map(|one| one.timing.since_first_ms).filter(|waited| *waited < round_trip).collect();
         count += waits.len() as u64;
         if let Some(shortest) = waits.into_iter().min_by(f64::total_cmp) {
             found.push((way, shortest, round_trip));
@@ -196,7 +198,7 @@ fn answered_as_duplicates(way: &Way<'_>) -> usize {
     let prompt = |one: &&Retransmission| {
         times(one).is_some_and(|(sent, answered)| PROMPT.contains(&((answered - sent) / round_trip)))
     };
-    way.needless(&TIMERS).filter(|one| one.answered_as_duplicate).filter(prompt).count()
+    way.needless(&TIMERS).filter(|one| one.timing.answered_as_duplicate).filter(prompt).count()
 }
 
 /// The first ACK of the data came a round trip after their retransmission and reports that as a

@@ -10,7 +10,8 @@ mod reordering;
 
 use super::Report;
 use crate::result::{
-    Cause, Confidence, DirectionSummary, End, Protocol, Retransmission, StackReaction, Summary, Vantage, Verdict,
+    Cause, Confidence, DirectionSummary, End, Offered, Protocol, Retransmission, StackReaction, Summary, Vantage,
+    Verdict,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,9 +90,14 @@ impl Way<'_> {
         self.rows.iter().copied().filter(|one| is_needless(one, causes))
     }
 
+    /// Returns the options that the SYNs of client and server offer.
+    fn offered(&self) -> [Option<Offered>; 2] {
+        [0, 1].map(|side| self.connection.directions[side].offered)
+    }
+
     /// Returns whether both ends agreed on SACK; `None` if the capture does not show it.
     fn sacks(&self) -> Option<bool> {
-        let [client, server] = self.connection.offered;
+        let [client, server] = self.offered();
         let agreed = client.zip(server).map(|(client, server)| client.sack && server.sack);
         // Only a SACK option can report a duplicate.
         agreed.or((self.way.reports_duplicates == Some(true)).then_some(true))

@@ -15,7 +15,7 @@ const LEAST: usize = 2;
 /// Returns the end whose SYN lacks an option. If the client offers none, the server cannot (RFC 7323,
 /// section 1.3; RFC 2018, section 2).
 fn without(way: &Way<'_>, has: fn(&Offered) -> bool) -> Option<IpAddr> {
-    let [client, server] = way.connection.offered;
+    let [client, server] = way.offered();
     let (client, server) = (client?, server?);
     if !has(&client) {
         Some(way.connection.client.address)

@@ -79,7 +79,7 @@ fn overtaken<'a>(way: &'a Way<'_>) -> Vec<&'a Retransmission> {
 /// Returns how long the sender would have had to wait for the ACK of the original, in milliseconds.
 /// `None` if the ACK may answer the retransmission.
 fn late_by(way: &Way<'_>, one: &Retransmission) -> Option<f64> {
-    let late = one.answered_ms? - one.since_first_ms?;
+    let late = one.timing.answered_ms? - one.timing.since_first_ms?;
     let shows = way.is_seen_from(&[Vantage::Sender]) && late > 0.0 && late < way.round_trip()?;
     shows.then_some(late)
 }
