@@ -136,12 +136,14 @@ def _section(analysis: Analysis | None, connection: Row, end: str, rows: Sequenc
     source, destination = ends if end == "client" else reversed(ends)
     all_ = [row for row in rows if row["cause"] not in PROBES]
     spurious = sum(row["verdict"] == "spurious" for row in all_)
+    judged = (
+        f"{spurious} of {len(all_)} retransmissions spurious{_cost(way)}" if all_ else "keep-alives and probes only"
+    )
     label = f"{source} → {destination}"
     chart, origin = _chart(analysis, connection, end, rows, label) if analysis else ("", connection["time_s"])
     return (
         f'<section><h2><span class="id">connection {connection["connection"]}</span>{escape(label)}</h2>'
-        f"<p>{spurious} of {len(all_)} retransmissions spurious{_cost(way)}, of {way['bytes']} bytes in "
-        f"{way['segments']} segments; "
+        f"<p>{judged}, {way['bytes']} bytes in {way['segments']} segments; "
         f"captured {PLACES.get(way['vantage'], 'at an unknown place')}{_model(way)}.</p>"
         f"{chart}{_episodes(rows, origin)}</section>"
     )
@@ -153,10 +155,10 @@ def _cost(way: Row) -> str:
     if not cost["bytes_needless"]:
         return ""
     share = 100 * cost["bytes_needless"] / max(way["bytes"], 1)
-    said = f", {cost['bytes_needless']} bytes sent needlessly ({share:.2g} %)"
+    said = f" ({cost['bytes_needless']} bytes sent needlessly, {share:.2f} %"
     if cost["held_back_ms"] >= 0.5:
-        said += f", then {cost['held_back_ms']:.0f} ms of sending lost"
-    return said
+        said += f"; then {cost['held_back_ms']:.0f} ms of sending lost"
+    return f"{said})"
 
 
 def _model(way: Row) -> str:
