@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from html import escape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -109,7 +110,7 @@ def test_a_judgement_over_nothing_fails(tmp_path: Path, capsys: pytest.CaptureFi
     unread.write_bytes(header + (242).to_bytes(4, "little") + record)
     assert main(["analyze", str(unread)]) == 1
     shown = capsys.readouterr()
-    assert "IP over InfiniBand" in shown.err and "no retransmissions" not in shown.out
+    assert "IP over InfiniBand" in shown.err and "Nothing was retransmitted" not in shown.out
     # Frames of other protocols were read, and there is nothing to judge.
     other = tmp_path / "other.pcap"
     other.write_bytes(header + (1).to_bytes(4, "little") + record)
@@ -154,6 +155,28 @@ def test_the_page_draws_each_direction_and_zooms_to_episodes(capture: Path, tmp_
     page = (tmp_path / "page.html").read_text()
     assert page.count('<figure class="chart" aria-label') == 1 and "spurious retransmission" in page
     assert page.count("data-from=") >= 1 and "http://" not in page.split("<body>")[1].split("<script>")[0]
+
+
+def test_text_json_and_page_have_the_same_total_and_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capture = FAULTS.parent / "advice" / "reordered_without_dsack.pcap.gz"
+    assert main(["analyze", str(capture), "--json", "--report", str(tmp_path / "page.html")]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [one["fault"] for one in report["advice"]] == ["reordering", "no-dsack"]
+    assert all(set(one) == {"fault", "evidence", "action", "confirm", "source"} for one in report["advice"])
+    page = (tmp_path / "page.html").read_text()
+    text = " ".join(str(eifel.analyze(capture)).split())
+    assert text.startswith(report["headline"]) and escape(report["headline"]) in page
+    for one in report["advice"]:
+        for name in ("evidence", "action", "confirm", "source"):
+            assert one[name] in text and escape(one[name]) in page
+
+
+def test_the_page_lists_what_was_not_counted(tmp_path: Path) -> None:
+    assert main(["analyze", str(FAULTS / "keep_alives.pcapng"), "--report", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text()
+    assert "Nothing was retransmitted, in 100 segments with data." in page
+    assert "<li>keep-alives and zero-window probes, which repair nothing: 15</li>" in page
+    assert "What the evidence shows" not in page
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="SKIPPED: tshark is not installed, so it was not compared")

@@ -94,7 +94,7 @@ fn lines(file: &Path) -> Result<(), String> {
         }
     };
     let report = files::stream(file, &mut |_, _| Ok(()), &mut take)?;
-    written(failed.and_then(|()| writeln!(out, "{}", report.json())).and_then(|()| out.flush()))
+    written(failed.and_then(|()| writeln!(out, "{}", report.rest_json())).and_then(|()| out.flush()))
 }
 
 fn print(text: &str) -> Result<(), String> {

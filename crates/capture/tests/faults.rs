@@ -93,7 +93,7 @@ fn a_reduction_that_the_flight_size_does_not_show_yet_is_no_undo() {
         assert!(found.iter().any(|one| one.verdict == Verdict::Spurious), "{name}");
         for one in found {
             assert!(one.stack_noticed != StackReaction::Undone, "{name}: {one:?}");
-            assert_eq!(one.window_lost_bytes.filter(|_| one.stack_noticed == StackReaction::CannotBeTold), None);
+            assert_eq!(one.effect.window_lost_bytes.filter(|_| one.stack_noticed == StackReaction::CannotBeTold), None);
         }
     }
 }

@@ -12,8 +12,10 @@ use eifel_capture::report::{Capture, Report};
 use eifel_capture::report::{score, text, xpl};
 use eifel_capture::result::Cause;
 use eifel_capture::result::{Confidence, StackReaction, Verdict};
-use eifel_capture::result::{Cost, Counts, DirectionSummary, Endpoint, Flow, Protocol, Summary, Vantage, When};
-use eifel_capture::result::{DetectorVerdict, End, Number, Retransmission};
+use eifel_capture::result::{
+    Cost, Counts, DirectionSummary, Endpoint, Flow, Offered, Protocol, Summary, Vantage, When,
+};
+use eifel_capture::result::{DetectorVerdict, Effect, End, Number, Retransmission, Timing};
 use eifel_packet::ip::{Addresses, Ecn};
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment};
 use eifel_packet::seq::Seq;
@@ -63,18 +65,30 @@ fn retransmission(random: &mut Random, connections: u64) -> Retransmission {
         confidence: random.one_of(&CONFIDENCES),
         reason: random.one_of(&["this is why", "or that"]),
         evidence_frame: random.one_of(&[None, Some(3), Some(9)]),
+        timing: Timing {
+            since_first_ms: random.one_of(&[None, Some(3.5), Some(250.25)]),
+            answered_ms: random.one_of(&[None, Some(300.125), Some(2000.0)]),
+            answered_as_duplicate: random.coin(),
+        },
         stack_noticed: random.one_of(&NOTICED),
-        window_lost_bytes: random.one_of(&[None, Some(5)]),
-        flight_back_ms: random.one_of(&[None, Some(0.25)]),
+        effect: Effect {
+            window_lost_bytes: random.one_of(&[None, Some(5)]),
+            flight_back_ms: random.one_of(&[None, Some(0.25)]),
+        },
         first_told: (0..random.below(3)).map(|_| told(random)).collect(),
     }
 }
 
 fn connection(random: &mut Random, number: u64) -> Summary {
     let end = |last: u8, port: u16| Endpoint { address: [10, 0, 0, last].into(), port };
+    let known = Offered { timestamps: random.coin(), sack: random.coin() };
+    let offered = random.one_of(&[None, Some(known)]);
     let mut direction = || DirectionSummary {
         vantage: random.one_of(&[Vantage::Sender, Vantage::Receiver, Vantage::Between, Vantage::Unknown]),
         rtt_ms_min: random.one_of(&[None, Some(12.3456)]),
+        offered,
+        reordered_ms_max: random.one_of(&[None, Some(1.25)]),
+        reports_duplicates: random.one_of(&[None, Some(false), Some(true)]),
         model: random.one_of(&[None, Some("linux")]),
         cost: Cost {
             bytes_needless: count(random, 5000),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eifel.captures import PROBES, Analysis, has_packets, repairs
+from eifel.captures import PROBES, Analysis, repairs
 from eifel.report import how, page
 from eifel.report.chart import coded, figure
 from eifel.report.columns import Packer
@@ -24,6 +24,7 @@ AROUND = 0.4
 """The share of an episode's length that is shown before and after it."""
 LEAST_S = 0.05
 
+VERDICTS = ("spurious", "needed", "undecidable")
 PLACES = {"sender": "at the sender", "receiver": "at the receiver", "between": "on the path between"}
 
 Row = Mapping[str, Any]
@@ -35,8 +36,9 @@ def build_captures(analysis: Analysis) -> str:
     names = ", ".join(str(one["file"]) for one in report["captures"])
     body = [
         f'<header><h1>{escape(names)}</h1><p class="dim">{_count(report["connections"], "connection")} with data, '
-        f"{_count(repairs(report), 'retransmission')}</p>{how()}</header>",
+        f"{_count(repairs(report), 'retransmission')}</p>{_total(report)}{how()}</header>",
         _summary(report),
+        _advice(report["advice"]),
     ]
     drawn = sorted(_directions(report), key=lambda one: -len(one[2]))[:MOST_GRAPHS]
     one_file = len(report["captures"]) == 1 and report["captures"][0]["file"] != "-"
@@ -60,22 +62,72 @@ def _directions(report: Row) -> Iterator[tuple[Row, str, Sequence[Row]]]:
                 yield connection, end, rows
 
 
+def _total(report: Row) -> str:
+    """Returns the total in words, and what was not analysed."""
+    return f'<p class="see">{escape(report["headline"])}</p>{_unread(report)}'
+
+
+def _unread(report: Row) -> str:
+    """Returns a list of what was not analysed, or not until its end."""
+    probes = len(report["retransmissions"]) - len(repairs(report))
+    found = [f"{one['file']}: reading stopped: {one['error']}" for one in report["captures"] if one["error"]]
+    found += [f"frames not analysed, {why}: {count}" for why, count in report["others"].items()]
+    counts = {
+        "keep-alives and zero-window probes, which repair nothing": probes,
+        "times that the clock went back": report["times_clock_went_back"],
+        "connections that were evicted before they ended": report["evicted"],
+    }
+    found += [f"{what}: {count}" for what, count in counts.items() if count]
+    if not found:
+        return ""
+    entries = "".join(f"<li>{escape(one)}</li>" for one in found)
+    return f'<p>Not counted:</p><ul class="unread">{entries}</ul>'
+
+
 def _summary(report: Row) -> str:
     rows = repairs(report)
+    if not rows:
+        return ""
     lines = []
     for cause in sorted({row["cause"] for row in rows}):
         mine = [row for row in rows if row["cause"] == cause]
-        counts = [sum(row["verdict"] == verdict for row in mine) for verdict in ("spurious", "needed", "undecidable")]
-        certain = sum(row["confidence"] == "certain" for row in mine)
-        cells = "".join(f'<td class="n">{count}</td>' for count in (len(mine), *counts, certain))
+        counts = [len(mine)]
+        for verdict in VERDICTS:
+            judged = [row for row in mine if row["verdict"] == verdict]
+            counts.append(len(judged))
+            if verdict != "undecidable":
+                counts.append(sum(row["confidence"] == "certain" for row in judged))
+        cells = "".join(f'<td class="n">{count}</td>' for count in counts)
         lines.append(f"<tr><th>{escape(cause)}</th>{cells}</tr>")
-    if not lines and not has_packets(report):
-        return "<section><p>No frame holds a TCP or SCTP packet that is read.</p></section>"
+    titles = "".join(
+        f'<th class="n">{title}</th>' for title in ("all", "spurious", "certain", "needed", "certain", "undecidable")
+    )
+    return _table(f"<th>cause</th>{titles}", lines)
+
+
+def _advice(advice: Sequence[Row]) -> str:
+    """Returns a table of what the evidence shows about the path and its ends, and what to set there."""
+    titles = {
+        "fault": "the path",
+        "evidence": "evidence",
+        "action": "to do",
+        "confirm": "confirm by",
+        "source": "source",
+    }
+    lines = []
+    for one in advice:
+        cells = "".join(f"<td>{escape(one[name])}</td>" for name in titles if name != "fault")
+        lines.append(f"<tr><th>{escape(one['fault'].replace('-', ' '))}</th>{cells}</tr>")
     if not lines:
-        return "<section><p>Nothing was retransmitted.</p></section>"
-    titles = "".join(f'<th class="n">{title}</th>' for title in ("all", "spurious", "needed", "undecidable", "certain"))
-    head = f"<thead><tr><th>cause</th>{titles}</tr></thead>"
-    return f'<section><div class="scroll"><table>{head}<tbody>{"".join(lines)}</tbody></table></div></section>'
+        return ""
+    head = "".join(f"<th>{title}</th>" for title in titles.values())
+    named = '<h2>What the evidence shows</h2><p class="dim">Settings and counters are those of Linux.</p>'
+    return _table(head, lines, named)
+
+
+def _table(head: str, lines: Sequence[str], before: str = "") -> str:
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return f'<section>{before}<div class="scroll" tabindex="0">{table}</div></section>'
 
 
 def _section(analysis: Analysis | None, connection: Row, end: str, rows: Sequence[Row]) -> str:
@@ -84,14 +136,29 @@ def _section(analysis: Analysis | None, connection: Row, end: str, rows: Sequenc
     source, destination = ends if end == "client" else reversed(ends)
     all_ = [row for row in rows if row["cause"] not in PROBES]
     spurious = sum(row["verdict"] == "spurious" for row in all_)
+    judged = (
+        f"{spurious} of {len(all_)} retransmissions spurious{_cost(way)}" if all_ else "keep-alives and probes only"
+    )
     label = f"{source} → {destination}"
     chart, origin = _chart(analysis, connection, end, rows, label) if analysis else ("", connection["time_s"])
     return (
         f'<section><h2><span class="id">connection {connection["connection"]}</span>{escape(label)}</h2>'
-        f"<p>{spurious} of {len(all_)} retransmissions spurious, {way['bytes']} bytes in {way['segments']} segments; "
+        f"<p>{judged}, {way['bytes']} bytes in {way['segments']} segments; "
         f"captured {PLACES.get(way['vantage'], 'at an unknown place')}{_model(way)}.</p>"
         f"{chart}{_episodes(rows, origin)}</section>"
     )
+
+
+def _cost(way: Row) -> str:
+    """Returns the bytes sent needlessly, and what smaller windows cost afterwards."""
+    cost = way["cost"]
+    if not cost["bytes_needless"]:
+        return ""
+    share = 100 * cost["bytes_needless"] / max(way["bytes"], 1)
+    said = f" ({cost['bytes_needless']} bytes sent needlessly, {share:.2f} %"
+    if cost["held_back_ms"] >= 0.5:
+        said += f"; then {cost['held_back_ms']:.0f} ms of sending lost"
+    return f"{said})"
 
 
 def _model(way: Row) -> str:
@@ -131,7 +198,7 @@ def _episodes(rows: Sequence[Row], origin: float) -> str:
     for group in groups[:MOST_EPISODES]:
         first, last = group[0]["time_s"] - origin, group[-1]["time_s"] - origin
         room = max((last - first) * AROUND, LEAST_S)
-        counts = [sum(row["verdict"] == verdict for row in group) for verdict in ("spurious", "needed", "undecidable")]
+        counts = [sum(row["verdict"] == verdict for row in group) for verdict in VERDICTS]
         cells = "".join(f'<td class="n">{count}</td>' for count in counts)
         button = (
             f'<button type="button" data-from="{first - room:.6f}" data-to="{last + room:.6f}">{first:.3f} s</button>'
@@ -145,4 +212,4 @@ def _episodes(rows: Sequence[Row], origin: float) -> str:
     head = "".join(f'<th class="n">{title}</th>' if title in numbers else f"<th>{title}</th>" for title in titles)
     more = f'<p class="dim">{len(groups) - MOST_EPISODES} more episodes</p>' if len(groups) > MOST_EPISODES else ""
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    return f'<div class="scroll episodes">{table}</div>{more}'
+    return f'<div class="scroll episodes" tabindex="0">{table}</div>{more}'

@@ -3,7 +3,7 @@
 use super::model::Explained;
 use super::reaction::{FlightWatch, InFlight};
 use crate::evidence::Evidence;
-use crate::result::{Cause, Cost, DetectorVerdict, End, Number, Retransmission, Vantage, Verdict};
+use crate::result::{Cause, Cost, DetectorVerdict, Effect, End, Number, Retransmission, Vantage, Verdict};
 use crate::verdict::{Circumstances, Judged, Row, withdraw};
 
 /// The retransmissions of one direction, with the evidence about them and their effect on the
@@ -78,9 +78,9 @@ impl Retransmissions {
                 confidence,
                 reason,
                 evidence_frame,
+                timing: row.timing(&self.evidence),
                 stack_noticed: reaction.noticed,
-                window_lost_bytes: reaction.window_lost,
-                flight_back_ms: reaction.back_ms,
+                effect: Effect { window_lost_bytes: reaction.window_lost, flight_back_ms: reaction.back_ms },
                 first_told: row.episode.map(&detector_verdicts).unwrap_or_default(),
             });
         }

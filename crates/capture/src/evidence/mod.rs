@@ -86,6 +86,11 @@ impl Evidence {
         self.unreported.silent
     }
 
+    /// Returns whether the receiver reports duplicates; `None` if no duplicate has shown it.
+    pub(crate) fn reporting(&self) -> Option<bool> {
+        (self.reports || self.is_silent()).then_some(self.reports)
+    }
+
     /// Returns whether ACKs can add no evidence other than duplicates.
     pub(crate) fn is_complete(&self) -> bool {
         self.active.is_empty() && self.sacked.is_empty()

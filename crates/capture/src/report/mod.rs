@@ -3,11 +3,13 @@
 //! Frames count from 1 in their file, as in Wireshark. Files count from 0 in the order of their
 //! first frames, which is the order in which they were analysed.
 
+pub mod advice;
 pub mod annotate;
 pub mod anonymise;
 mod csv;
 pub mod score;
 pub mod text;
+mod total;
 pub mod xpl;
 
 use std::collections::BTreeMap;
@@ -16,7 +18,8 @@ use crate::analysis::{Analysis, Analyzer, Frames};
 use crate::frame::Error;
 use crate::frame::read::Reader;
 use crate::quic::{self, Losses};
-use crate::result::{Retransmission, Summary, Verdict};
+use crate::result::{DirectionSummary, Retransmission, Summary, Verdict};
+use advice::Advice;
 use serde::Serialize;
 
 /// Bytes of a capture in memory that are passed to the reader at a time.
@@ -54,6 +57,17 @@ pub struct Report {
     /// The packets that QUIC logs declare lost; `None` without logs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quic: Option<Losses>,
+}
+
+/// A report with the sentences about it.
+#[derive(Serialize)]
+struct Published<'a> {
+    /// The total in words; absent if only logs were analysed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headline: Option<String>,
+    #[serde(flatten)]
+    report: &'a Report,
+    advice: Vec<Advice>,
 }
 
 impl Report {
@@ -124,8 +138,15 @@ impl Report {
         }
     }
 
-    /// Returns the report as one JSON object.
+    /// Returns the report as one JSON object, with its total in words and with advice.
     pub fn json(&self) -> String {
+        let published = Published { headline: total::headline(self), report: self, advice: advice::advice(self) };
+        serde_json::to_string(&published).unwrap_or_default()
+    }
+
+    /// Returns the counts that are left after connections and retransmissions were taken out, as one
+    /// JSON object.
+    pub fn rest_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
@@ -136,6 +157,11 @@ impl Report {
             Some(losses) if self.captures.is_empty() => quic::csv::write(losses),
             _ => csv::write(&self.retransmissions),
         }
+    }
+
+    /// Returns both directions of all connections.
+    fn directions(&self) -> impl Iterator<Item = &DirectionSummary> {
+        self.connections.iter().flat_map(|one| &one.directions)
     }
 
     /// Returns the retransmissions of one file.

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
     use crate::result::Cause;
     use crate::result::StackReaction;
-    use crate::result::{End, Number};
+    use crate::result::{Effect, End, Number, Timing};
 
     fn one(frame: u64, time_s: f64, seq: u32, sender: End) -> Retransmission {
         Retransmission {
@@ -274,9 +274,9 @@ mod tests {
             confidence: Confidence::Certain,
             reason: "",
             evidence_frame: None,
+            timing: Timing::default(),
             stack_noticed: StackReaction::CannotBeTold,
-            window_lost_bytes: None,
-            flight_back_ms: None,
+            effect: Effect::default(),
             first_told: Vec::new(),
         }
     }

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::Report;
+use super::total::{self, counted, share};
+use super::{Report, advice};
 use crate::quic;
 use crate::result::{Cause, Confidence, DirectionSummary, End, Retransmission, Summary, Verdict};
 
@@ -12,7 +13,11 @@ use crate::result::{Cause, Confidence, DirectionSummary, End, Retransmission, Su
 /// first.
 const MOST_SHOWN: usize = 10;
 
-/// Returns a summary of the report, in lines of at most 120 characters.
+/// The longest line, in characters.
+const WIDTH: usize = 120;
+
+/// Returns a summary of the report, the total first, in lines of at most 120 characters as far as file
+/// names allow.
 pub fn summary(report: &Report) -> String {
     let mut text = String::new();
     // Writing into a string cannot fail.
@@ -21,8 +26,12 @@ pub fn summary(report: &Report) -> String {
 }
 
 fn write(report: &Report, text: &mut String) -> std::fmt::Result {
+    if let Some(headline) = total::headline(report) {
+        wrap(text, "", &headline)?;
+        writeln!(text)?;
+    }
     for capture in &report.captures {
-        writeln!(text, "{}: {} frames", escaped(&capture.file), capture.frames)?;
+        writeln!(text, "{}: {}", escaped(&capture.file), counted(capture.frames, "frame", "frames"))?;
         if let Some(error) = &capture.error {
             writeln!(text, "  reading stopped there: {}", escaped(error))?;
         }
@@ -35,66 +44,144 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
     }
     let connections = report.connections.len() as u64;
     if report.sctp_packets == 0 || report.segments > 0 {
-        write!(text, "{} TCP segments", report.segments)?;
+        write!(text, "{}", counted(report.segments, "TCP segment", "TCP segments"))?;
     }
     if report.sctp_packets > 0 {
         let and = if report.segments > 0 { " and " } else { "" };
-        write!(text, "{and}{} SCTP packets", report.sctp_packets)?;
+        write!(text, "{and}{}", counted(report.sctp_packets, "SCTP packet", "SCTP packets"))?;
     }
-    write!(text, " in {connections} connections with data")?;
+    write!(text, " in {} with data", counted(connections, "connection", "connections"))?;
     if report.connections_without_data > 0 {
         write!(text, ", {} without", report.connections_without_data)?;
     }
     writeln!(text)?;
     for (other, count) in &report.others {
-        writeln!(text, "  {count} frames not analysed: {other}")?;
+        writeln!(text, "  {} not analysed: {other}", counted(*count, "frame", "frames"))?;
     }
     if report.times_clock_went_back > 0 {
-        writeln!(text, "  the clock went back {} times", report.times_clock_went_back)?;
+        writeln!(text, "  the clock went back {}", counted(report.times_clock_went_back, "time", "times"))?;
     }
     if report.evicted > 0 {
         writeln!(text, "  {} connections were evicted before they ended", report.evicted)?;
     }
-    if !report.has_packets() {
-        return writeln!(
-            text,
-            "nothing can be said about retransmissions: no frame holds a TCP or SCTP packet that is read"
-        );
+    probes(report, text)?;
+    if report.retransmissions.iter().any(|one| !one.is_probe()) {
+        causes(report, text)?;
+        directions(report, text)?;
+        advice(report, text)?;
     }
-    let probes = report.retransmissions.iter().filter(|one| one.is_probe()).count();
-    let all = report.retransmissions.len() - probes;
-    if probes > 0 {
-        writeln!(text, "{probes} keep-alives and zero-window probes")?;
+    Ok(())
+}
+
+/// Writes the segments that repeat data and repair nothing.
+fn probes(report: &Report, text: &mut String) -> std::fmt::Result {
+    let count = |cause| report.retransmissions.iter().filter(|one| one.cause == cause).count() as u64;
+    let kinds = [
+        (count(Cause::KeepAlive), "keep-alive", "keep-alives"),
+        (count(Cause::ZeroWindowProbe), "zero-window probe", "zero-window probes"),
+    ];
+    let kinds: Vec<_> = kinds.iter().filter(|(count, ..)| *count > 0).collect();
+    if kinds.is_empty() {
+        return Ok(());
     }
-    if all == 0 {
-        return writeln!(text, "no retransmissions");
+    let kinds: Vec<_> = kinds.iter().map(|(count, one, several)| counted(*count, one, several)).collect();
+    writeln!(text, "  not counted as retransmissions, since they repair nothing: {}", kinds.join(", "))
+}
+
+/// The counts of one cause.
+#[derive(Clone, Copy, Default)]
+struct Row {
+    all: usize,
+    spurious: usize,
+    spurious_certain: usize,
+    needed: usize,
+    needed_certain: usize,
+    undecidable: usize,
+}
+
+impl Row {
+    fn add(&mut self, one: &Retransmission) {
+        let certain = usize::from(one.confidence == Confidence::Certain);
+        self.all += 1;
+        match one.verdict {
+            Verdict::Spurious => {
+                (self.spurious, self.spurious_certain) = (self.spurious + 1, self.spurious_certain + certain)
+            }
+            Verdict::Needed => (self.needed, self.needed_certain) = (self.needed + 1, self.needed_certain + certain),
+            Verdict::Undecidable => self.undecidable += 1,
+        }
     }
-    let (spurious, needed) = (report.count(Verdict::Spurious), report.count(Verdict::Needed));
-    writeln!(text)?;
-    writeln!(
-        text,
-        "{all} retransmissions: {spurious} spurious ({}), {needed} needed, {} undecidable",
-        percentage(spurious, all),
-        all - spurious - needed
-    )?;
-    causes(report, text)?;
-    directions(report, text)
 }
 
 fn causes(report: &Report, text: &mut String) -> std::fmt::Result {
-    let mut causes: BTreeMap<Cause, [usize; 4]> = BTreeMap::new();
+    let mut causes: BTreeMap<Cause, Row> = BTreeMap::new();
     for one in report.retransmissions.iter().filter(|one| !one.is_probe()) {
-        let counts = causes.entry(one.cause).or_default();
-        counts[0] += 1;
-        counts[1] += usize::from(one.verdict == Verdict::Spurious);
-        counts[2] += usize::from(one.verdict == Verdict::Needed);
-        counts[3] += usize::from(one.confidence == Confidence::Certain);
+        causes.entry(one.cause).or_default().add(one);
     }
-    writeln!(text, "  {:<18}{:>8}{:>10}{:>8}{:>14}", "cause", "all", "spurious", "needed", "certain")?;
-    for (cause, [all, spurious, needed, certain]) in causes {
-        writeln!(text, "  {:<18}{all:>8}{spurious:>10}{needed:>8}{certain:>14}", cause.name())?;
+    let titles = ["all", "spurious", "certain", "needed", "certain", "undecidable"].map(|title| format!("{title:>13}"));
+    writeln!(text, "\n  {:<10}{}", "cause", titles.concat())?;
+    for (cause, row) in &causes {
+        let Row { all, spurious, spurious_certain, needed, needed_certain, undecidable } = *row;
+        let cells =
+            [all, spurious, spurious_certain, needed, needed_certain, undecidable].map(|cell| format!("{cell:>13}"));
+        writeln!(text, "  {:<10}{}", cause.name(), cells.concat())?;
+    }
+    let named: Vec<_> = causes.keys().map(|cause| format!("{}: {}", cause.name(), cause.meaning())).collect();
+    wrap(text, "  ", &named.join("; "))?;
+    legend(causes.values(), text)
+}
+
+/// Writes what the words of the table mean, as far as they occur in it.
+fn legend<'a>(rows: impl Iterator<Item = &'a Row> + Clone, text: &mut String) -> std::fmt::Result {
+    let occurs = |count: fn(&Row) -> usize| rows.clone().any(|row| count(row) > 0);
+    let words = [
+        (occurs(|row| row.spurious), Verdict::Spurious.meaning()),
+        (occurs(|row| row.needed), Verdict::Needed.meaning()),
+        (occurs(|row| row.undecidable), Verdict::Undecidable.meaning()),
+        (
+            occurs(|row| row.spurious_certain + row.needed_certain),
+            ("certain", "proven, unless an end lies; otherwise likely"),
+        ),
+    ];
+    let words: Vec<_> =
+        words.iter().filter(|(occurs, _)| *occurs).map(|(_, (word, is))| format!("{word}: {is}")).collect();
+    wrap(text, "  ", &words.join("; "))
+}
+
+/// Writes what the evidence says about the path, and what to set.
+fn advice(report: &Report, text: &mut String) -> std::fmt::Result {
+    let all = advice::advice(report);
+    if all.is_empty() {
+        return Ok(());
+    }
+    writeln!(text, "\nwhat the evidence shows, and what to do (settings and counters are those of Linux)")?;
+    for one in all {
+        wrap(text, "  ", &format!("{}: {}", one.fault.name(), one.evidence))?;
+        wrap(text, "    ", &format!("set: {}", one.action))?;
+        wrap(text, "    ", &format!("confirm: {}", one.confirm))?;
+        wrap(text, "    ", &format!("source: {}", one.source))?;
     }
     Ok(())
+}
+
+/// Writes a sentence in lines of at most 120 characters. The first line is indented by `indent`, the
+/// others by two more.
+fn wrap(text: &mut String, indent: &str, sentence: &str) -> std::fmt::Result {
+    let (mut line, further) = (indent.to_owned(), format!("{indent}  "));
+    let mut is_empty = true;
+    for word in sentence.split(' ') {
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            writeln!(text, "{line}")?;
+            line.clone_from(&further);
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    writeln!(text, "{line}")
 }
 
 /// Writes the directions with the most spurious retransmissions.
@@ -121,7 +208,8 @@ fn directions(report: &Report, text: &mut String) -> std::fmt::Result {
 
 fn direction(one: &Summary, from_server: bool, counts: (usize, usize), text: &mut String) -> std::fmt::Result {
     let (from, to) = if from_server { (one.server, one.client) } else { (one.client, one.server) };
-    let DirectionSummary { vantage, rtt_ms_min, model, cost, counts: data } = &one.directions[usize::from(from_server)];
+    let DirectionSummary { vantage, rtt_ms_min, model, cost, counts: data, .. } =
+        &one.directions[usize::from(from_server)];
     let (all, spurious) = counts;
     writeln!(
         text,
@@ -142,15 +230,13 @@ fn direction(one: &Summary, from_server: bool, counts: (usize, usize), text: &mu
     if cost.bytes_needless == 0 {
         return Ok(());
     }
-    writeln!(
-        text,
-        "  cost: {} bytes sent needlessly, window smaller by {} bytes, {:.0} ms of sending lost: {:.2} Mbit/s instead of {:.2}",
-        cost.bytes_needless,
-        cost.window_lost_bytes,
-        cost.held_back_ms,
-        cost.goodput_bps / 1e6,
-        cost.goodput_without_bps / 1e6
-    )
+    let share = share(cost.bytes_needless, data.bytes);
+    let mut said = format!("cost: {} bytes sent needlessly, {share} of its bytes", cost.bytes_needless);
+    if let Some(window) = total::window(cost) {
+        let (goodput, without) = (cost.goodput_bps / 1e6, cost.goodput_without_bps / 1e6);
+        let _ = write!(said, "; {window}: {goodput:.2} Mbit/s instead of {without:.2}");
+    }
+    wrap(text, "  ", &said)
 }
 
 pub(crate) fn percentage(part: usize, all: usize) -> String {

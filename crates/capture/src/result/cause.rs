@@ -25,6 +25,21 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Returns in words why such a retransmission is sent.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Rto => "the retransmission timer expired",
+            Self::Loss => "an expired timer had declared it lost",
+            Self::Fast => "ACKs reported a gap",
+            Self::Tlp => "a probe, since the ACK of the last data did not come",
+            Self::ZeroWindowProbe => "the receiver's window is closed",
+            Self::KeepAlive => "the connection was idle",
+            Self::Syn => "the handshake was not answered",
+            Self::PathMtu => "a router reported that it is too long",
+            Self::Unknown => "no known sender would send it",
+        }
+    }
+
     /// Returns the cause's name in tables and in JSON.
     pub fn name(self) -> &'static str {
         match self {

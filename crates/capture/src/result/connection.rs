@@ -42,6 +42,15 @@ pub struct Summary {
     pub directions: [DirectionSummary; 2],
 }
 
+/// The options of a SYN that help to judge retransmissions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Offered {
+    /// RFC 7323.
+    pub timestamps: bool,
+    /// RFC 2018.
+    pub sack: bool,
+}
+
 /// Writes the number of a tunnel; 0 outside of tunnels.
 fn of_tunnel<S: serde::Serializer>(network: &u32, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u32(without_vlans(*network))
@@ -62,6 +71,14 @@ pub struct DirectionSummary {
     pub vantage: Vantage,
     /// Shortest round trip from the capture point to the receiver and back, in milliseconds.
     pub rtt_ms_min: Option<f64>,
+    /// The options that the sender's SYN offers. `None` if that was not captured, and with SCTP.
+    pub offered: Option<Offered>,
+    /// Longest time by which a segment arrived here after data sent later, in milliseconds. `None` if
+    /// none did, or if the capture does not show by how much.
+    pub reordered_ms_max: Option<f64>,
+    /// Whether the receiver reports duplicates (RFC 2883): `false` if it has answered one without a
+    /// report. `None` if the capture shows neither, and with SCTP, where every receiver reports them.
+    pub reports_duplicates: Option<bool>,
     /// Name of the model that explains the retransmissions best; `None` without retransmissions.
     pub model: Option<&'static str>,
     /// The cost of needless retransmissions.

@@ -8,7 +8,7 @@ mod retransmission;
 mod verdict;
 
 pub use cause::Cause;
-pub use connection::{Cost, Counts, DirectionSummary, Protocol, Summary, Vantage};
+pub use connection::{Cost, Counts, DirectionSummary, Offered, Protocol, Summary, Vantage};
 pub use endpoints::{Endpoint, Flow, When};
-pub use retransmission::{DetectorVerdict, End, Number, Retransmission};
+pub use retransmission::{DetectorVerdict, Effect, End, Number, Retransmission, Timing};
 pub use verdict::{Confidence, StackReaction, Verdict};

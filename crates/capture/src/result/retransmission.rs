@@ -34,8 +34,35 @@ pub struct Retransmission {
     pub reason: &'static str,
     /// The frame that shows it, if one does.
     pub evidence_frame: Option<u64>,
+    /// When it was sent and acknowledged, seen from the first transmission.
+    #[serde(flatten)]
+    pub timing: Timing,
     /// Whether the sender's flight size shows that the stack undid its reaction.
     pub stack_noticed: StackReaction,
+    /// The effect on the sender's flight size.
+    #[serde(flatten)]
+    pub effect: Effect,
+    /// The first judgement of each detector that would have judged, and its frame.
+    pub first_told: Vec<DetectorVerdict>,
+}
+
+/// When a retransmission was sent and acknowledged, seen from the first transmission of its data.
+#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
+pub struct Timing {
+    /// Milliseconds from the first transmission of the data to this one. `None` if the capture does not
+    /// show the first.
+    pub since_first_ms: Option<f64>,
+    /// Milliseconds from the first transmission to the first ACK or SACK block that covers the data.
+    /// `None` if the capture does not show both.
+    pub answered_ms: Option<f64>,
+    /// Whether that ACK also reports the data as a duplicate. Then no ACK of the copy that arrived
+    /// first has passed here.
+    pub answered_as_duplicate: bool,
+}
+
+/// The effect of a retransmission on the sender's flight size.
+#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
+pub struct Effect {
     /// Bytes by which the flight size stayed below its earlier value in the two round trips after
     /// the retransmission was acknowledged. `None` if it was needed or if no new data left in that
     /// time.
@@ -43,8 +70,6 @@ pub struct Retransmission {
     /// Milliseconds from the first retransmission of its group until the flight size had recovered.
     /// `None` if it was needed or if the flight size did not recover.
     pub flight_back_ms: Option<f64>,
-    /// The first judgement of each detector that would have judged, and its frame.
-    pub first_told: Vec<DetectorVerdict>,
 }
 
 impl Retransmission {

@@ -14,6 +14,17 @@ pub enum Verdict {
     Undecidable,
 }
 
+impl Verdict {
+    /// Returns the word for the verdict in tables, and what it means.
+    pub fn meaning(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Spurious => ("spurious", "an earlier sending arrived"),
+            Self::Needed => ("needed", "none arrived"),
+            Self::Undecidable => ("undecidable", "the capture does not show it"),
+        }
+    }
+}
+
 /// How sure a verdict is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]

@@ -192,6 +192,9 @@ impl Association {
             DirectionSummary {
                 vantage: point.vantage(),
                 rtt_ms_min: point.receiver_rtt().map(|nanos| nanos as f64 / 1e6),
+                offered: None,
+                reordered_ms_max: None,
+                reports_duplicates: None,
                 model: (self.chunks[side].counts.retransmissions > 0).then_some("rfc9260"),
                 cost: cost.over(&self.chunks[side].counts, nanos),
                 counts: self.chunks[side].counts,

@@ -4,7 +4,9 @@ use super::direction::Direction;
 use crate::cause::DirectionId;
 use crate::frame::decode::{Packet, TooBig, vlans};
 use crate::order::{CapturePoint, DuplicateFrames, RoundTrip};
-use crate::result::{Cost, DirectionSummary, End, Flow, Number, Protocol, Retransmission, Summary, Vantage, When};
+use crate::result::{
+    Cost, DirectionSummary, End, Flow, Number, Offered, Protocol, Retransmission, Summary, Vantage, When,
+};
 use crate::stream::{Data, stamp_and_echo};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::wrap;
@@ -22,6 +24,7 @@ pub(crate) struct Side {
     /// The shift of its windows in bits; 0 until both ends have offered window scaling.
     scale: u8,
     sack: bool,
+    timestamps: bool,
     syn: bool,
     fin: bool,
 }
@@ -33,7 +36,13 @@ impl Side {
         let options = &packet.segment.options;
         self.shift = options.window_scale;
         self.sack = options.sack_permitted;
+        self.timestamps = options.timestamps.is_some();
         self.syn = true;
+    }
+
+    /// Returns the options of its SYN; `None` if that was not captured.
+    fn offered(&self) -> Option<Offered> {
+        self.syn.then_some(Offered { timestamps: self.timestamps, sack: self.sack })
     }
 }
 
@@ -299,10 +308,15 @@ impl Connection {
                 sender: if side == 0 { End::Client } else { End::Server },
                 number: |position| Number::Seq(wrap(position, initial).0),
             };
+            let late = losses.as_ref().and_then(|losses| losses.latest);
+            let reports_duplicates = losses.as_ref().and_then(|losses| losses.retransmissions.evidence.reporting());
             let model = losses.and_then(|mut losses| losses.finish(&point, &id, (&mut retransmissions, &mut cost)));
             DirectionSummary {
                 vantage,
                 rtt_ms_min: point.receiver_rtt().map(|nanos| nanos as f64 / 1e6),
+                offered: self.sides[side].offered(),
+                reordered_ms_max: late.map(|nanos| nanos as f64 / 1e6),
+                reports_duplicates,
                 model,
                 cost: cost.over(&stream.counts, self.last.saturating_sub(self.first)),
                 counts: stream.final_counts(),

@@ -41,6 +41,8 @@ pub(crate) struct LossState {
     pub(crate) recent: RecentPackets,
     /// Copies of data that the network made.
     pub(crate) copies: u64,
+    /// The longest time by which a segment passed after data sent later, in nanoseconds.
+    pub(crate) latest: Option<u64>,
     /// The number of a SYN that differs from the stream's initial one.
     pub(crate) other_initial: Option<Seq>,
 }
@@ -178,6 +180,9 @@ impl LossState {
                 }
                 if self.retransmissions.evidence.accept_original(stream, index, &passing(block, data, point), point) {
                     stream.counts.reordered += 1;
+                    // A segment that was passed over has the time of the data behind it.
+                    let late = sent.missing.then(|| point.when.nanos.saturating_sub(sent.nanos));
+                    self.latest = self.latest.max(late);
                 } else {
                     let sent = stream.out.get(index).copied().unwrap_or(sent);
                     self.retransmissions.evidence.record_lost_behind(&sent, stream, point.sack);

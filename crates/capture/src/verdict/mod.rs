@@ -5,7 +5,8 @@ mod judge;
 pub(crate) use judge::{Circumstances, Judged};
 
 use crate::evidence::{Evidence, Part, SegmentEvidence};
-use crate::result::{Cause, Confidence, Verdict, When};
+use crate::order::Original;
+use crate::result::{Cause, Confidence, Timing, Verdict, When};
 use eifel_base::ranges::Block;
 use judge::{ANSWERED, BY_ECHO, LATE_ORIGINAL, OVERTAKEN};
 
@@ -46,6 +47,23 @@ const KEEP_ALIVE: Judged = Judged {
 };
 
 impl Row {
+    /// Returns the times of its first part, which is the one that the sender missed.
+    pub(crate) fn timing(&self, evidence: &Evidence) -> Timing {
+        let part = self.parts.first().and_then(|(start, _)| evidence.segments.get(start));
+        // A first transmission that was not seen has no time.
+        let Some(one) = part.filter(|one| one.original == Original::Seen && one.transmissions[0].nanos > 0) else {
+            return Timing::default();
+        };
+        let since = |nanos: u64| nanos.saturating_sub(one.transmissions[0].nanos) as f64 / 1e6;
+        let reported = one.duplicates.first().map(|when| when.frame);
+        Timing {
+            since_first_ms: Some(since(self.when.nanos)),
+            answered_ms: one.answer.map(|answer| since(answer.when.nanos)),
+            answered_as_duplicate: evidence.reports
+                && one.answer.is_some_and(|answer| reported == Some(answer.when.frame)),
+        }
+    }
+
     /// Returns the number of this transmission; 2 is the first retransmission.
     pub(crate) fn copy(&self) -> usize {
         self.parts.iter().map(|(_, index)| index + 1).max().unwrap_or(1)
