@@ -221,9 +221,14 @@ impl StackModel {
         let acked_here = resent.end <= resent.una;
         match self.state {
             State::Loss { high, reached, answered, .. } if resent.start < high => {
-                let lost_again = resent.repeated && resent.start < reached && self.overtaken(resent).is_none();
                 let too_early = if answered { 0.0 } else { WITHOUT_EVIDENCE };
-                Some((Cause::Loss, clocked(resent) + too_early + if lost_again { LOST_AGAIN } else { 0.0 }))
+                let lost_again = match resent.repeated && resent.start < reached {
+                    // Fast recovery replaces go-back-N.
+                    true if self.is_lost_again(resent) && !resent.may_be_unseen => WITHOUT_EVIDENCE,
+                    true => LOST_AGAIN,
+                    false => 0.0,
+                };
+                Some((Cause::Loss, clocked(resent) + too_early + lost_again))
             }
             // The sender would not send acknowledged data: it continues what it began before it
             // received the ACK.
@@ -287,7 +292,7 @@ impl StackModel {
             (false, true) => self.in_time(resent),
             (false, false) => clocked(resent) + if resent.may_be_unseen { UNSEEN_EVIDENCE } else { WITHOUT_EVIDENCE },
         };
-        if in_loss || self.continues(resent) {
+        if in_loss && !self.is_lost_again(resent) || self.continues(resent) {
             cost += GOES_ON;
         }
         if resent.reported {
@@ -322,6 +327,13 @@ impl StackModel {
     /// Returns when RACK declares the segment lost, if the stack uses RACK.
     fn overtaken(&self, resent: &Retransmitted) -> Option<Overtaken> {
         resent.overtaken.filter(|_| self.settings.rack)
+    }
+
+    /// Returns whether RACK finds that go-back-N's retransmission of the segment was lost. Then
+    /// Linux begins a fast recovery.
+    fn is_lost_again(&self, resent: &Retransmitted) -> bool {
+        matches!(self.state, State::Loss { reached, .. } if resent.repeated && resent.start < reached)
+            && self.overtaken(resent).is_some_and(|overtaken| overtaken.from <= resent.now)
     }
 
     /// Returns whether the retransmission goes on with a recovery. The sender may not have received
@@ -419,7 +431,7 @@ impl StackModel {
                 // Without SACK, a recovery repairs at the first ACKs after a partial one. If it takes
                 // duplicate ACKs, the stack had undone that recovery and begins another.
                 let again = !resent.sack() && resent.missing && !matches!(self.state, State::Loss { .. });
-                if again || matches!(self.state, State::Open) {
+                if again || self.is_lost_again(resent) || matches!(self.state, State::Open) {
                     self.state = State::Recovery { high: resent.nxt, partial: None, stamp: resent.stamp };
                     self.threshold = self.threshold.max(resent.duplicates.unwrap_or(0));
                 }
