@@ -292,7 +292,9 @@ impl StackModel {
             (false, true) => self.in_time(resent),
             (false, false) => clocked(resent) + if resent.may_be_unseen { UNSEEN_EVIDENCE } else { WITHOUT_EVIDENCE },
         };
-        if in_loss && !self.is_lost_again(resent) || self.continues(resent) {
+        if in_loss && !self.is_lost_again(resent) {
+            cost += if resent.may_be_unseen { GOES_ON } else { WITHOUT_EVIDENCE };
+        } else if self.continues(resent) {
             cost += GOES_ON;
         }
         if resent.reported {

@@ -327,7 +327,7 @@ impl SenderModel {
     }
 
     /// Returns the name of the model that explains the retransmissions best, and its explanations.
-    pub(crate) fn explained(&mut self) -> (&'static str, Vec<Explained>) {
+    pub(crate) fn explained(&self) -> (&'static str, Vec<Explained>) {
         self.models.explained()
     }
 }

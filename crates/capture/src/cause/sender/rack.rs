@@ -114,7 +114,8 @@ impl Rack {
     /// Splits segments so that `block` consists of whole ones: a capture at the sender may show
     /// several segments as one. Returns the index of the first of these.
     fn align(&mut self, block: Block) -> usize {
-        [block.start, block.end].map(|at| self.cut(at));
+        self.cut(block.start);
+        self.cut(block.end);
         self.index(block.start)
     }
 
