@@ -169,6 +169,7 @@ fn push(steps: &mut Vec<Step>, step: Step) -> u32 {
 pub(super) mod tests {
     use super::super::MODELS;
     use super::*;
+    use eifel_base::units::Timestamp;
 
     const MS: u64 = 1_000_000;
 
@@ -193,6 +194,7 @@ pub(super) mod tests {
             in_gap: true,
             echo_is_new: None,
             duplicates: None,
+            duplicates_passed: 0,
             segments: 20,
             stamp: None,
             repeated: true,
@@ -244,6 +246,32 @@ pub(super) mod tests {
         assert_eq!(hypotheses.explain(&second), Cause::Loss);
         assert_eq!(hypotheses.explained().iter().map(|one| one.cause).collect::<Vec<_>>(), [Cause::Rto, Cause::Loss]);
         assert_eq!(others(&hypotheses), [None, None]);
+    }
+
+    #[test]
+    fn far_from_the_sender_a_recovery_that_repeats_reported_data_goes_on() {
+        // The path loses most ACKs behind the capture point.
+        let first = Retransmitted {
+            repeated: false,
+            last_ack: 999 * MS,
+            timer_set: (850 * MS, 850 * MS),
+            stamp: Some(Timestamp(1)),
+            ..resent()
+        };
+        let next = |number: u64| Retransmitted {
+            start: 1000 * number,
+            end: 1000 * number + 1000,
+            reported: number % 2 == 1,
+            follows_another: true,
+            ..first
+        };
+        let mut hypotheses = Hypotheses::new(&MODELS[0]);
+        (0..5).for_each(|number| _ = hypotheses.explain(&next(number)));
+        assert!(hypotheses.explained().iter().all(|one| one.cause == Cause::Fast));
+        // Next to the sender all ACKs are known.
+        let mut near = Hypotheses::new(&MODELS[0]);
+        (0..5).for_each(|number| _ = near.explain(&Retransmitted { may_be_unseen: false, ..next(number) }));
+        assert!(near.cost() > hypotheses.cost() + 2.0);
     }
 
     #[test]
