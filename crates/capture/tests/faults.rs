@@ -27,7 +27,13 @@ const COUNTED: [&str; 9] = [
 ];
 
 /// The captures next to a sender that never waited for its retransmission timer.
-const WITHOUT_TIMEOUTS: [&str; 4] = ["ack_at_once_nots", "newreno_prr", "nosack_dupacks", "rack_timer"];
+const WITHOUT_TIMEOUTS: [&str; 5] =
+    ["ack_at_once_nots", "newreno_prr", "nosack_dupacks", "rack_lost_again", "rack_timer"];
+
+/// In the first, RACK finds that retransmissions of go-back-N were lost, and fast recovery replaces
+/// go-back-N. In the second, next to the receiver, the original of the segment that the timer repeated was
+/// lost before the capture point, and so few duplicate ACKs follow that no fast retransmission can.
+const WITH_TIMEOUTS: [&str; 2] = ["rack_ends_go_back", "timeout_unseen"];
 
 fn read(file: &str) -> Vec<u8> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/faults");
@@ -82,6 +88,28 @@ fn linux_next_to_the_capture_is_named_with_the_kernels_causes() {
         let mut planted = rows.clone();
         planted[0][4] = "rto".into();
         assert_eq!(wrong_causes(&found, &planted).len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn go_back_n_of_linux_is_told_from_fast_retransmissions() {
+    for name in WITH_TIMEOUTS {
+        let (found, rows) = (found(&read(&format!("{name}.pcap"))), rows(name));
+        assert!(rows.len() - found.len() <= 1, "{name}");
+        assert_eq!(wrong_causes(&found, &rows), [], "{name}");
+        let mut planted = rows.clone();
+        planted.last_mut().unwrap()[4] = "rto".into();
+        assert_eq!(wrong_causes(&found, &planted).len(), 1, "{name}");
+    }
+}
+
+/// A reading that the capture rules out was near another ruled-out one.
+#[test]
+fn next_to_linux_no_cause_is_doubted_that_the_capture_shows() {
+    for name in ["rack_ends_go_back", "rack_lost_again"] {
+        let doubted: Vec<_> =
+            found(&read(&format!("{name}.pcap"))).into_iter().filter_map(|one| one.other_cause).collect();
+        assert_eq!(doubted, [], "{name}");
     }
 }
 

@@ -48,6 +48,8 @@ pub(crate) struct Retransmitted {
     pub(crate) echo_is_new: Option<bool>,
     /// Without SACK, the number of duplicate ACKs since the last ACK of new data.
     pub(crate) duplicates: Option<u32>,
+    /// The same number with the ACKs that the sender may not have received.
+    pub(crate) duplicates_passed: u32,
     /// The number of outstanding segments.
     pub(crate) segments: usize,
     /// TSval that it carries.

@@ -26,9 +26,15 @@ struct Hypothesis {
 struct Step {
     before: Option<u32>,
     cause: Cause,
-    /// Of the dropped hypotheses with another cause here, the cheapest: its additional cost, and
-    /// its cause.
-    other: Option<(f64, Cause)>,
+}
+
+/// A hypothesis that cost a little more than another one: the last steps of both, and the
+/// difference.
+#[derive(Clone, Copy, Debug)]
+struct Dropped {
+    kept: u32,
+    last: u32,
+    more: f64,
 }
 
 /// The explanation of a retransmission by the best hypothesis.
@@ -52,12 +58,14 @@ impl Explained {
 pub(crate) struct Hypotheses {
     hypotheses: Vec<Hypothesis>,
     steps: Vec<Step>,
+    dropped: Vec<Dropped>,
 }
 
 impl Hypotheses {
     /// Returns one hypothesis, of a sender with nothing outstanding.
     pub(crate) fn new(settings: &'static Settings) -> Self {
-        Self { hypotheses: vec![Hypothesis { model: StackModel::new(settings), last: None }], steps: Vec::new() }
+        let first = Hypothesis { model: StackModel::new(settings), last: None };
+        Self { hypotheses: vec![first], steps: Vec::new(), dropped: Vec::new() }
     }
 
     fn best(&self) -> &Hypothesis {
@@ -103,38 +111,16 @@ impl Hypotheses {
             let kept = kept.or(self.hypotheses.first().filter(|_| self.hypotheses.len() == MOST));
             if let Some(kept) = kept {
                 let more = hypothesis.model.cost() - kept.model.cost();
-                self.compare(kept.last, (Some(cause), hypothesis.last), more);
+                if let Some(kept) = kept.last.filter(|_| more < UNDECIDED) {
+                    let last = push(&mut self.steps, Step { before: hypothesis.last, cause });
+                    self.dropped.push(Dropped { kept, last, more });
+                }
                 continue;
             }
-            self.steps.push(Step { before: hypothesis.last, cause, other: None });
-            self.hypotheses.push(Hypothesis { last: Some(self.steps.len() as u32 - 1), ..hypothesis });
+            let last = push(&mut self.steps, Step { before: hypothesis.last, cause });
+            self.hypotheses.push(Hypothesis { last: Some(last), ..hypothesis });
         }
         self.steps[self.best().last.map_or(0, |last| last as usize)].cause
-    }
-
-    /// Records the other causes of a hypothesis that costs `more` than the hypothesis which ends
-    /// with step `kept`. The other hypothesis ends with a step too. After that step it may have one
-    /// more cause, which is not stored as a step.
-    fn compare(&mut self, kept: Option<u32>, (last, other): (Option<Cause>, Option<u32>), more: f64) {
-        if more >= UNDECIDED {
-            return;
-        }
-        let (mut kept, mut other, mut cause) = (kept, other, last);
-        for _ in 0..FOLLOWED {
-            if kept == other && cause.is_none() {
-                return;
-            }
-            let before = other.and_then(|place| self.steps.get(place as usize)).copied();
-            let Some(named) = cause.or(before.map(|step| step.cause)) else { return };
-            let Some(step) = kept.and_then(|place| self.steps.get_mut(place as usize)) else { return };
-            if step.cause != named && step.other.is_none_or(|(least, _)| more < least) {
-                step.other = Some((more, named));
-            }
-            kept = step.before;
-            if cause.take().is_none() {
-                other = before.and_then(|step| step.before);
-            }
-        }
     }
 
     /// Handles an ACK that the sender receives.
@@ -143,26 +129,47 @@ impl Hypotheses {
     }
 
     /// Returns the explanations of all retransmissions so far by the best hypothesis, in order.
-    pub(crate) fn explained(&mut self) -> Vec<Explained> {
-        for place in 1..self.hypotheses.len() {
-            let more = self.hypotheses[place].model.cost() - self.cost();
-            self.compare(self.best().last, (None, self.hypotheses[place].last), more);
+    pub(crate) fn explained(&self) -> Vec<Explained> {
+        let mut path: Vec<u32> =
+            std::iter::successors(self.best().last, |place| self.steps[*place as usize].before).collect();
+        path.reverse();
+        let mut others: Vec<(f64, Option<Cause>)> = vec![(UNDECIDED, None); path.len()];
+        let costs_more = |one: &Hypothesis| one.model.cost() - self.cost();
+        let rest = self.hypotheses[1..]
+            .iter()
+            .filter_map(|one| Some(Dropped { kept: self.best().last?, last: one.last?, more: costs_more(one) }));
+        // One that was dropped for a hypothesis which lost later on says nothing about the best.
+        for Dropped { kept, last, more } in self.dropped.iter().copied().chain(rest) {
+            let Ok(until) = path.binary_search(&kept) else { continue };
+            let mut other = Some(last);
+            for place in (0..=until).rev().take(FOLLOWED) {
+                let Some(at) = other.filter(|at| *at != path[place]) else { break };
+                let step = self.steps[at as usize];
+                if step.cause != self.steps[path[place] as usize].cause && more < others[place].0 {
+                    others[place] = (more, Some(step.cause));
+                }
+                other = step.before;
+            }
         }
-        let mut explained = Vec::new();
-        let mut next = self.best().last;
-        while let Some(step) = next.and_then(|place| self.steps.get(place as usize)) {
-            explained.push(Explained { cause: step.cause, other: step.other.map(|(_, cause)| cause) });
-            next = step.before;
-        }
-        explained.reverse();
-        explained
+        let explain = |(place, (_, other)): (&u32, (f64, Option<Cause>))| Explained {
+            cause: self.steps[*place as usize].cause,
+            other,
+        };
+        path.iter().zip(others).map(explain).collect()
     }
+}
+
+/// Adds a step. Returns its index.
+fn push(steps: &mut Vec<Step>, step: Step) -> u32 {
+    steps.push(step);
+    steps.len() as u32 - 1
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::MODELS;
     use super::*;
+    use eifel_base::units::Timestamp;
 
     const MS: u64 = 1_000_000;
 
@@ -187,6 +194,7 @@ pub(super) mod tests {
             in_gap: true,
             echo_is_new: None,
             duplicates: None,
+            duplicates_passed: 0,
             segments: 20,
             stamp: None,
             repeated: true,
@@ -238,6 +246,32 @@ pub(super) mod tests {
         assert_eq!(hypotheses.explain(&second), Cause::Loss);
         assert_eq!(hypotheses.explained().iter().map(|one| one.cause).collect::<Vec<_>>(), [Cause::Rto, Cause::Loss]);
         assert_eq!(others(&hypotheses), [None, None]);
+    }
+
+    #[test]
+    fn far_from_the_sender_a_recovery_that_repeats_reported_data_goes_on() {
+        // The path loses most ACKs behind the capture point.
+        let first = Retransmitted {
+            repeated: false,
+            last_ack: 999 * MS,
+            timer_set: (850 * MS, 850 * MS),
+            stamp: Some(Timestamp(1)),
+            ..resent()
+        };
+        let next = |number: u64| Retransmitted {
+            start: 1000 * number,
+            end: 1000 * number + 1000,
+            reported: number % 2 == 1,
+            follows_another: true,
+            ..first
+        };
+        let mut hypotheses = Hypotheses::new(&MODELS[0]);
+        (0..5).for_each(|number| _ = hypotheses.explain(&next(number)));
+        assert!(hypotheses.explained().iter().all(|one| one.cause == Cause::Fast));
+        // Next to the sender all ACKs are known.
+        let mut near = Hypotheses::new(&MODELS[0]);
+        (0..5).for_each(|number| _ = near.explain(&Retransmitted { may_be_unseen: false, ..next(number) }));
+        assert!(near.cost() > hypotheses.cost() + 2.0);
     }
 
     #[test]

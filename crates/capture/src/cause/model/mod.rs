@@ -67,7 +67,7 @@ impl Models {
     /// Returns the name of the model with the lowest cost, and its explanations of the
     /// retransmissions in order. If another model explains them nearly as well, its causes are
     /// added.
-    pub(crate) fn explained(&mut self) -> (&'static str, Vec<Explained>) {
+    pub(crate) fn explained(&self) -> (&'static str, Vec<Explained>) {
         let best = self.best();
         let (name, cost) = (self.stacks[best].name(), self.stacks[best].cost());
         let mut explained = self.stacks[best].explained();

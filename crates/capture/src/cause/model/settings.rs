@@ -54,8 +54,8 @@ const RFC: Settings = Settings {
 /// In order of preference among models that explain a trace equally well.
 pub(crate) const MODELS: [Settings; 8] = [
     LINUX,
-    Settings { name: "linux-without-tlp", probes_tail: false, ..LINUX },
     Settings { name: "linux-without-f-rto", probes_tail: false, forward_rto: false, ..LINUX },
+    Settings { name: "linux-without-tlp", probes_tail: false, ..LINUX },
     Settings { name: "linux-without-undo", forward_rto: false, undoes: false, ..LINUX },
     Settings { name: "bsd", variance_at_least: 200 * MS, rto_at_least: 230 * MS, impatient: false, ..RFC },
     RFC,

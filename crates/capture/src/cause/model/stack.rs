@@ -31,6 +31,9 @@ const ACTIVE: f64 = 2.5;
 const UNSEEN_REPAIR: f64 = 0.3;
 /// Replaces [`WITHOUT_EVIDENCE`] far from the sender, where some ACKs may be unknown.
 const UNSEEN_EVIDENCE: f64 = 1.5;
+/// The cost of repeating data that SACK has reported, far from a sender whose echoes show that it
+/// received later ACKs: the report is lost.
+const UNSEEN_REPORT: f64 = 1.0;
 /// The cost of a repeated repair, because ACKs show that the earlier one was lost.
 const LOST_AGAIN: f64 = 0.5;
 /// The cost of every cause other than go-back-N while go-back-N goes on.
@@ -161,7 +164,8 @@ impl StackModel {
         // received their ACK.
         let acked_here = resent.end <= resent.una;
         if acked_here && resent.may_be_unseen {
-            let repaired = resent.suspected_lost && !resent.repeated;
+            let repeated = resent.repeated || self.is_last_again(resent);
+            let repaired = resent.suspected_lost && !repeated;
             // The timer was set at the earliest by the ACK that ends where the segment starts, or
             // by its last expiry.
             let began = match resent.ack_place {
@@ -176,7 +180,7 @@ impl StackModel {
                 + match (self.was_silent(resent), repaired) {
                     (true, _) => UNSEEN_REPAIR,
                     // Only the timer goes back to the start of the last retransmission.
-                    (false, _) if resent.repeated && resent.follows_another => UNSEEN_REPAIR,
+                    (false, _) if repeated && resent.follows_another => UNSEEN_REPAIR,
                     (false, true) => ACTIVE + REPAIR_LEFT_OUT,
                     (false, false) => ACTIVE,
                 };
@@ -221,9 +225,14 @@ impl StackModel {
         let acked_here = resent.end <= resent.una;
         match self.state {
             State::Loss { high, reached, answered, .. } if resent.start < high => {
-                let lost_again = resent.repeated && resent.start < reached && self.overtaken(resent).is_none();
                 let too_early = if answered { 0.0 } else { WITHOUT_EVIDENCE };
-                Some((Cause::Loss, clocked(resent) + too_early + if lost_again { LOST_AGAIN } else { 0.0 }))
+                let lost_again = match resent.repeated && resent.start < reached {
+                    // Fast recovery replaces go-back-N.
+                    true if self.is_lost_again(resent) && !resent.may_be_unseen => WITHOUT_EVIDENCE,
+                    true => LOST_AGAIN,
+                    false => 0.0,
+                };
+                Some((Cause::Loss, clocked(resent) + too_early + lost_again))
             }
             // The sender would not send acknowledged data: it continues what it began before it
             // received the ACK.
@@ -233,12 +242,22 @@ impl StackModel {
             }
             // Segments that a path has held pass after the ACKs of the segments held before them.
             _ if resent.may_be_unseen && self.goes_on(resent) => Some((Cause::Loss, GOES_ON)),
-            // The retransmission by the timer itself may have been lost before the capture point.
-            _ if resent.may_be_unseen && !resent.missing && self.was_silent(resent) => {
+            // The retransmission by the timer itself may have been lost before the capture point, or
+            // its original, so that it looks like one.
+            _ if resent.may_be_unseen
+                && !resent.missing
+                && (self.was_silent(resent) || self.lacks_duplicates(resent)) =>
+            {
                 Some((Cause::Loss, clocked(resent) + UNSEEN_TIMEOUT))
             }
             _ => None,
         }
+    }
+
+    /// Returns whether fast recovery's last retransmission was of the same segment.
+    fn is_last_again(&self, resent: &Retransmitted) -> bool {
+        let (last, _) = self.last_retransmission;
+        last == resent.start
     }
 
     /// Returns whether the retransmission starts where go-back-N stopped.
@@ -285,13 +304,23 @@ impl StackModel {
             (true, true) => 0.0,
             (true, false) => WITHOUT_EVIDENCE,
             (false, true) => self.in_time(resent),
-            (false, false) => clocked(resent) + if resent.may_be_unseen { UNSEEN_EVIDENCE } else { WITHOUT_EVIDENCE },
+            (false, false) if resent.may_be_unseen && !self.lacks_duplicates(resent) => {
+                clocked(resent) + UNSEEN_EVIDENCE
+            }
+            (false, false) => clocked(resent) + WITHOUT_EVIDENCE,
         };
-        if in_loss || self.continues(resent) {
+        // Its own ACK is no evidence that it was lost.
+        if acked_here && self.is_last_again(resent) {
+            cost += WITHOUT_EVIDENCE;
+        }
+        if in_loss && !self.is_lost_again(resent) {
+            cost += if resent.may_be_unseen { GOES_ON } else { WITHOUT_EVIDENCE };
+        } else if self.continues(resent) {
             cost += GOES_ON;
         }
         if resent.reported {
-            cost += WITHOUT_EVIDENCE;
+            let may_be_lost = resent.may_be_unseen && resent.stamp.is_some();
+            cost += if may_be_lost { UNSEEN_REPORT } else { WITHOUT_EVIDENCE };
         }
         if let Some(duplicates) = resent.duplicates
             && !acked_here
@@ -322,6 +351,20 @@ impl StackModel {
     /// Returns when RACK declares the segment lost, if the stack uses RACK.
     fn overtaken(&self, resent: &Retransmitted) -> Option<Overtaken> {
         resent.overtaken.filter(|_| self.settings.rack)
+    }
+
+    /// Returns whether RACK finds that go-back-N's retransmission of the segment was lost. Then
+    /// Linux begins a fast recovery.
+    fn is_lost_again(&self, resent: &Retransmitted) -> bool {
+        matches!(self.state, State::Loss { reached, .. } if resent.repeated && resent.start < reached)
+            && self.overtaken(resent).is_some_and(|overtaken| overtaken.from <= resent.now)
+    }
+
+    /// Returns whether too few duplicate ACKs have passed for a fast retransmission without SACK. The
+    /// sender has received no more of them than have passed here.
+    fn lacks_duplicates(&self, resent: &Retransmitted) -> bool {
+        let open = matches!(self.state, State::Open) && resent.end > resent.una;
+        open && !resent.sack() && resent.duplicates_passed < DUPLICATES
     }
 
     /// Returns whether the retransmission goes on with a recovery. The sender may not have received
@@ -419,7 +462,7 @@ impl StackModel {
                 // Without SACK, a recovery repairs at the first ACKs after a partial one. If it takes
                 // duplicate ACKs, the stack had undone that recovery and begins another.
                 let again = !resent.sack() && resent.missing && !matches!(self.state, State::Loss { .. });
-                if again || matches!(self.state, State::Open) {
+                if again || self.is_lost_again(resent) || matches!(self.state, State::Open) {
                     self.state = State::Recovery { high: resent.nxt, partial: None, stamp: resent.stamp };
                     self.threshold = self.threshold.max(resent.duplicates.unwrap_or(0));
                 }

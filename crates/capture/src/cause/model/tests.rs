@@ -83,6 +83,7 @@ impl Drawn {
             in_gap: coin(),
             echo_is_new: [None, Some(true), Some(false)][usize::from(coin()) + usize::from(coin())],
             duplicates: (!self.sack).then_some(duplicates),
+            duplicates_passed: duplicates + u32::from(coin()),
             segments: 1 + usize::from(coin()),
             stamp: self.stamp(),
             repeated: self.random.coin(),

@@ -59,6 +59,9 @@ pub(crate) struct SenderModel {
     reports: VecDeque<Reports>,
     /// The sender's last echo, if it alone shows that the sender has not received the waiting ACKs.
     last_echo: Option<Timestamp>,
+    /// Whether data never passed here: then the path loses segments before the capture point, however
+    /// near the sender is.
+    missed_data: bool,
     detectors: EpisodeDetectors,
 }
 
@@ -116,6 +119,7 @@ impl SenderModel {
         self.last_ack = stream.last_ack + trip;
         self.last_sent = stream.last_sent;
         self.silence = Silence::new(stream.round_trip_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed));
+        self.missed_data |= stream.out.iter().any(|sent| sent.missing);
         for sent in stream.out.iter().filter(|sent| !sent.missing) {
             self.silence.on_sent(sent.nanos);
         }
@@ -200,6 +204,7 @@ impl SenderModel {
 
     /// Handles data that never passed here. They must have left before the data that follow them.
     pub(crate) fn on_unseen(&mut self, when: When, len: u32) {
+        self.missed_data = true;
         self.on_sent(when.nanos, len);
         if let Some(detectors) = &mut self.detectors.current {
             detectors.on_new(&Departure { nanos: when.nanos, len, stamp: None });
@@ -271,9 +276,10 @@ impl SenderModel {
             in_gap: self.suspected.shows(block.start),
             echo_is_new: data.echo.zip(self.echo).map(|(echo, before)| before.precedes(echo)),
             duplicates: (!point.sack).then_some(self.duplicates),
+            duplicates_passed: self.duplicates + self.waiting.len() as u32,
             segments: stream.out.len(),
             stamp: data.stamp,
-            may_be_unseen: !point.is_next_to_sender(),
+            may_be_unseen: !point.is_next_to_sender() || self.missed_data,
             repeated: self.retransmitted.containing(block.start).is_some(),
             reported: self.sacked.containing(block.start).is_some(),
             overtaken: self.rack.as_ref().and_then(|rack| rack.overtaken(block.start)),
@@ -327,7 +333,7 @@ impl SenderModel {
     }
 
     /// Returns the name of the model that explains the retransmissions best, and its explanations.
-    pub(crate) fn explained(&mut self) -> (&'static str, Vec<Explained>) {
+    pub(crate) fn explained(&self) -> (&'static str, Vec<Explained>) {
         self.models.explained()
     }
 }

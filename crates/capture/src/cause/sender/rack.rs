@@ -60,7 +60,7 @@ impl Rack {
 
     /// Records a retransmission that leaves at `left` with the timestamp `stamp`.
     pub(super) fn on_retransmission(&mut self, block: Block, left: u64, stamp: Option<Timestamp>) {
-        let mut index = self.index(block.start);
+        let mut index = self.align(block);
         while let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.start < block.end) {
             (sent.left, sent.stamp, sent.repeated) = (left, stamp, true);
             index += 1;
@@ -70,7 +70,7 @@ impl Rack {
     /// Handles the delivery of `block`, as an ACK shows that the sender receives at `now`. `echo` is
     /// the timestamp that the ACK echoes, if that names the segment at its front.
     pub(super) fn on_delivered(&mut self, block: Block, now: u64, echo: Option<Timestamp>) {
-        let mut index = self.index(block.start);
+        let mut index = self.align(block);
         while let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.start < block.end) {
             index += 1;
             if std::mem::replace(&mut sent.delivered, true) {
@@ -109,5 +109,23 @@ impl Rack {
 
     fn index(&self, position: u64) -> usize {
         self.sent.partition_point(|sent| sent.end <= position)
+    }
+
+    /// Splits segments so that `block` consists of whole ones: a capture at the sender may show
+    /// several segments as one. Returns the index of the first of these.
+    fn align(&mut self, block: Block) -> usize {
+        self.cut(block.start);
+        self.cut(block.end);
+        self.index(block.start)
+    }
+
+    fn cut(&mut self, at: u64) {
+        let index = self.index(at);
+        let has_room = self.sent.len() < MOST;
+        if let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.start < at && has_room) {
+            let rest = Sent { start: at, ..*sent };
+            sent.end = at;
+            self.sent.insert(index + 1, rest);
+        }
     }
 }

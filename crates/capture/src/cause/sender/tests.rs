@@ -107,13 +107,17 @@ impl Naive {
         let duplicate = repeats && (ack.plain || !by_sack.is_empty());
         if sack {
             self.deliver(&covered.difference(&by_sack).copied().collect(), due, ack.echo);
+            let mut rest = by_sack.clone();
             for block in ack.reports.sacks() {
-                self.deliver(&by_sack.range(block.start..block.end).copied().collect(), due, None);
+                let (mine, others) = rest.iter().partition(|at| (block.start..block.end).contains(*at));
+                rest = others;
+                self.deliver(&mine, due, None);
             }
         }
         self.sacked.extend(&by_sack);
         if advances {
             self.una = ack.cumulative;
+            self.segments.retain(|one| one.block.end > ack.cumulative);
             self.sacked = self.sacked.split_off(&self.una);
             self.retransmitted = self.retransmitted.split_off(&self.una);
             self.duplicates = 0;
@@ -136,8 +140,22 @@ impl Naive {
         self.models.on_ack(&ack);
     }
 
+    /// Splits the segment around `at` in two.
+    fn cut(&mut self, at: u64) {
+        let place = self.segments.iter().position(|one| one.block.start < at && at < one.block.end);
+        if let Some(place) = place {
+            let rest =
+                Segment { block: Block { start: at, end: self.segments[place].block.end }, ..self.segments[place] };
+            self.segments[place].block.end = at;
+            self.segments.insert(place + 1, rest);
+        }
+    }
+
     /// Marks the segments with a position in `covered` as delivered at `now`.
     fn deliver(&mut self, covered: &BTreeSet<u64>, now: u64, echo: Option<Timestamp>) {
+        let is_edge =
+            |at: &u64| covered.contains(at) != at.checked_sub(1).is_some_and(|before| covered.contains(&before));
+        covered.iter().flat_map(|at| [*at, at + 1]).filter(is_edge).for_each(|at| self.cut(at));
         for one in self.segments.iter_mut().filter(|one| !one.delivered) {
             if covered.range(one.block.start..one.block.end).next().is_none() {
                 continue;
@@ -160,7 +178,7 @@ impl Naive {
 
     fn overtaken(&self, position: u64) -> Option<Overtaken> {
         let one = self.segments.iter().find(|one| (one.block.start..one.block.end).contains(&position))?;
-        let overtaken = one.block.end > self.una && self.newest > (one.left, one.block.end);
+        let overtaken = self.newest > (one.left, one.block.end);
         overtaken.then(|| Overtaken { from: one.left + self.round_trip, advanced: self.advanced })
     }
 
@@ -187,6 +205,7 @@ impl Naive {
             in_gap: self.suspected.shows(block.start),
             echo_is_new: echo.zip(self.echo).map(|(echo, before)| echo.0 > before.0),
             duplicates: (!point.sack).then_some(self.duplicates),
+            duplicates_passed: self.duplicates + self.waiting.len() as u32,
             segments: 0,
             stamp: Some(Timestamp(now as u32)),
             may_be_unseen: true,
@@ -289,8 +308,10 @@ fn run(sack: bool, steps: Vec<Step>) {
                 naive.receive_until(now, data.echo, sack);
                 let resent = naive.resent(now, block, data.echo, &point);
                 naive.models.explain(&resent);
+                naive.cut(block.start);
+                naive.cut(block.end);
                 let again = |one: &&mut Segment| one.block.start < block.end && block.start < one.block.end;
-                for one in naive.segments.iter_mut().filter(again).filter(|one| one.block.end > naive.una) {
+                for one in naive.segments.iter_mut().filter(again) {
                     (one.left, one.stamp, one.repeated) = (now, data.stamp, true);
                 }
                 naive.retransmitted.extend(block.start..block.end);
