@@ -194,6 +194,7 @@ fn heals_s(link: &Link) -> f64 {
             // Each dropped copy costs a timeout, counted as two seconds.
             ElementConfig::ListedDrops(drops) => drops.iter().map(|drop| 2.0 * f64::from(drop.copies)).sum::<f64>(),
             ElementConfig::Reorder(reorder) => seconds(config.elements_until) + reorder.longest_wait.as_secs_f64(),
+            ElementConfig::Late(late) => seconds(config.elements_until) + longest_s(&late.late),
             ElementConfig::Jitter(jitter) => seconds(config.elements_until) + longest_s(&jitter.delay),
             _ => seconds(config.elements_until),
         });

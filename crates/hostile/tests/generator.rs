@@ -61,6 +61,11 @@ const FEATURES: &[Feature] = features! {
     5.0 "a path that carries nothing": "loss" |value| value.get("rate").is_some_and(|rate| number(rate) == 1.0);
     25.0 "random loss": "loss" |value| of_kind(value, "random");
     25.0 "loss in bursts": "loss" |value| of_kind(value, "gilbert-elliott");
+    5.0 "loss by length": "loss" |value| {
+        of_kind(value, "larger-than")
+            || value.as_array().is_some_and(|losses| losses.iter().any(|loss| of_kind(loss, "larger-than")))
+    };
+    5.0 "packets that are late": "late_ms" |_| true;
     20.0 "drop-tail by packets": "queue" |value| of_kind(value, "drop-tail") && value.get("packets").is_some();
     10.0 "drop-tail by bytes": "queue" |value| of_kind(value, "drop-tail") && value.get("bytes").is_some();
     10.0 "an unlimited queue": "queue" |value| of_kind(value, "unlimited");

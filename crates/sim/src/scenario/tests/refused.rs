@@ -36,7 +36,7 @@ fn verify(base: &str, mistakes: &str) -> usize {
 
 #[test]
 fn mistakes_in_a_short_form_are_refused_with_exact_lines() {
-    assert_eq!(verify(PLAIN, PLAIN_MISTAKES), 110);
+    assert_eq!(verify(PLAIN, PLAIN_MISTAKES), 116);
 }
 
 #[test]
