@@ -156,6 +156,10 @@ fn work(application: &StreamApplication) -> (f64, f64, f64) {
     match application {
         StreamApplication::Bulk { bytes } => (1.0, bytes.as_ref().map_or(u64::MAX as f64, most_bytes), 0.0),
         StreamApplication::Exchange { bytes, back_bytes } => (1.0, (bytes + back_bytes) as f64, 0.0),
+        StreamApplication::Messages { bytes, interval, count } => {
+            let count = count.map_or(f64::INFINITY, f64::from);
+            (count, count * f64::from(*bytes), 4.0 * count * longest_s(interval))
+        }
         StreamApplication::RequestResponse { requests, request_bytes, response_bytes, think } => {
             let requests = f64::from(*requests);
             let bytes = requests * (most_bytes(request_bytes) + most_bytes(response_bytes));

@@ -88,6 +88,7 @@ const FEATURES: &[Feature] = features! {
     10.0 "a bulk of more than 20 000 bytes": "application" |value| {
         of_kind(value, "bulk") && value.get("bytes").is_some_and(|bytes| number(bytes) > 20_000.0)
     };
+    4.0 "messages at intervals": "application" |value| of_kind(value, "messages");
     3.0 "a flow that is stopped": "end_s" |_| true;
     20.0 "a late start": "start_s" |_| true;
     10.0 "no handshake": "handshake" |value| value.as_bool() == Some(false);

@@ -5,6 +5,10 @@ use super::{Put, Scale, table};
 use crate::dice::Dice;
 use toml::{Table, Value};
 
+const MOST_MESSAGES: i64 = 40;
+/// The longest user message of an association, as for other applications.
+const LONGEST_USER_MESSAGE: i64 = 20_000;
+
 /// Adds newer keys to a whole case.
 pub(super) fn add(dice: &Dice, scale: &Scale, top: &mut Table) {
     let on_links: [(&str, fn(&mut Dice, &Scale, &mut Table)); 2] =
@@ -18,9 +22,40 @@ pub(super) fn add(dice: &Dice, scale: &Scale, top: &mut Table) {
             });
         }
     }
+    if let Some(mut dice) = dice.of_newcomer("messages")
+        && let Some(Value::Array(flows)) = top.get_mut("flow")
+    {
+        for flow in flows.iter_mut().filter_map(Value::as_table_mut) {
+            if dice.chance(0.2) {
+                messages(&mut dice, flow);
+            }
+        }
+    }
 }
 
-/// Returns the tables of all links, and of their ways back.
+/// Turns a transfer into messages at intervals, of as many bytes together.
+fn messages(dice: &mut Dice, flow: &mut Table) {
+    let Some(bytes) = flow["application"].get("bytes").and_then(Value::as_integer) else { return };
+    if flow["application"].get("kind").and_then(Value::as_str) != Some("bulk") {
+        return;
+    }
+    let buffer = flow.get("sctp").and_then(|sctp| sctp["send_buffer_bytes"].as_integer());
+    let longest = buffer.map_or(i64::MAX, |buffer| buffer.min(LONGEST_USER_MESSAGE));
+    let count = dice.scale(1, MOST_MESSAGES);
+    let interval: Value = match dice.chance(0.5) {
+        true => dice.scale_of_time(0.1, 2000.0).into(),
+        false => table([("exponential", dice.scale_of_time(0.1, 1000.0).into())]).into(),
+    };
+    let messages = table([
+        ("kind", "messages".into()),
+        ("bytes", (bytes / count).clamp(1, longest).into()),
+        ("interval_ms", interval),
+        ("messages", count.into()),
+    ]);
+    flow.put("application", messages);
+}
+
+/// Returns the tables of all links, each for the way there.
 fn directions(top: &mut Table) -> Vec<&mut Table> {
     let mut found = Vec::new();
     for (key, value) in top.iter_mut() {
