@@ -73,3 +73,45 @@ fn lateness_may_be_drawn() {
     assert!(out_of_order(1) > 3, "{}", out_of_order(1));
     assert_eq!(out_of_order(1), out_of_order(1));
 }
+
+/// One message leaves every 5 ms and each is acknowledged after 20 ms, so something is always
+/// outstanding. A timer that ACKs never restart expires 100 ms after its start, although nothing is
+/// late. RFC 6298's starts anew with each ACK and never expires.
+#[test]
+fn a_timer_that_acks_never_restart_expires_over_a_good_path() {
+    let sender = |name: &str, transport: &str| {
+        let handshake = if transport == "tcp" { "handshake = false" } else { "" };
+        let acks = if transport == "tcp" { "tcp = { delayed_ack_ms = 0 }" } else { "sctp = { sack_every = 1 }" };
+        observed(
+            &scenario(&format!(
+                r#"
+                duration_s = 20
+                [point_to_point]
+                rate_bps = 8_000_000
+                delay_ms = 10
+                [[flow]]
+                name = "main"
+                from = "sender"
+                to = "receiver"
+                transport = "{transport}"
+                {handshake}
+                {acks}
+                application = {{ kind = "messages", bytes = 100, interval_ms = 5, messages = 40 }}
+                [flow.sender]
+                rto = {{ name = "{name}", initial_ms = 100, minimum_ms = 100 }}
+                "#
+            )),
+            0,
+        )
+    };
+    for transport in ["tcp", "sctp"] {
+        let standard = sender("rfc6298", transport);
+        assert_eq!(standard.summary.flows[0].timeouts, 0, "{transport}");
+        let fault = sender("never-restarted", transport);
+        assert!(fault.summary.flows[0].timeouts > 0 && fault.summary.flows[0].completed, "{transport}");
+        let starts = numbers(&fault, "transmissions", "start");
+        let again = (0..starts.len()).find(|&row| starts[..row].contains(&starts[row])).unwrap();
+        let times = numbers(&fault, "transmissions", "t_ns");
+        assert_eq!(times[again] - times[0], 100_000_000, "{transport}");
+    }
+}
