@@ -44,9 +44,11 @@ def test_linuxs_wait_is_held_against_two_thirds(measured: Measured, share: float
 
 
 def test_every_timer_of_the_registry_takes_part(measured: Measured) -> None:
+    # It is in the registry to reproduce a fault, and is no choice for a sender.
+    faulty = {"never-restarted"}
     assert {timer["name"] for timer in timers.TIMERS.values()} == {
         entry["name"] for entry in eifel.algorithms("rto") if not entry["association"]
-    }
+    } - faulty
     assert len(measured.rows) == len(paths.MADE) * len(timers.TIMERS) * 2
 
 

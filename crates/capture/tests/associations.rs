@@ -160,6 +160,54 @@ fn after_a_timeout_the_rest_is_go_back_n() {
     );
 }
 
+/// Returns a talk with a round trip of 10 ms, in which the first chunks have arrived.
+fn short() -> Talk {
+    let mut talk = Talk::default();
+    talk.heartbeat(0);
+    for number in 0..3 {
+        let ms = 20 * u64::from(number) + 10;
+        talk.data(ms, 0, number);
+        talk.sack(ms + 10, number + 1, &[], &[]);
+    }
+    talk
+}
+
+/// RTO.Min is far below one second in networks of telephone signals.
+#[test]
+fn a_timeout_far_below_the_recommended_minimum_is_one() {
+    let cause = |talk: Talk| {
+        let again = talk.end().retransmissions;
+        again.iter().map(|one| (one.number, one.cause)).collect::<Vec<_>>()
+    };
+    // A SACK has reported a gap, but the sender waits for the timer.
+    let mut talk = short();
+    talk.data(100, 0, 3);
+    talk.data(101, 0, 4);
+    talk.sack(111, 3, &[(2, 2)], &[]);
+    talk.data(220, 0, 3);
+    assert_eq!(cause(talk), [(tsn(3), Cause::Rto)]);
+    // No SACK comes, and new chunks leave every 5 ms until the timer expires.
+    let mut talk = short();
+    for number in 3..27 {
+        talk.data(100 + 5 * u64::from(number - 3), 0, number);
+    }
+    talk.data(220, 0, 3);
+    assert_eq!(cause(talk), [(tsn(3), Cause::Rto)]);
+    // A SACK that reports the gap prompts the sender.
+    let mut talk = short();
+    talk.data(100, 0, 3);
+    talk.data(210, 0, 4);
+    talk.sack(220, 3, &[(2, 2)], &[]);
+    talk.data(221, 0, 3);
+    assert_eq!(cause(talk), [(tsn(3), Cause::Fast)]);
+    // No timeout is shorter than a round trip.
+    let mut talk = short();
+    talk.data(100, 0, 3);
+    talk.data(101, 0, 4);
+    talk.data(107, 0, 3);
+    assert_eq!(cause(talk), [(tsn(3), Cause::Unknown)]);
+}
+
 /// Returns a talk of ten chunks, the first of them late by a second. A timeout sends it again, and
 /// then the SACK of the original arrives.
 fn delayed() -> Talk {

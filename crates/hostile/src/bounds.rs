@@ -156,6 +156,10 @@ fn work(application: &StreamApplication) -> (f64, f64, f64) {
     match application {
         StreamApplication::Bulk { bytes } => (1.0, bytes.as_ref().map_or(u64::MAX as f64, most_bytes), 0.0),
         StreamApplication::Exchange { bytes, back_bytes } => (1.0, (bytes + back_bytes) as f64, 0.0),
+        StreamApplication::Messages { bytes, interval, count } => {
+            let count = count.map_or(f64::INFINITY, f64::from);
+            (count, count * f64::from(*bytes), 4.0 * count * longest_s(interval))
+        }
         StreamApplication::RequestResponse { requests, request_bytes, response_bytes, think } => {
             let requests = f64::from(*requests);
             let bytes = requests * (most_bytes(request_bytes) + most_bytes(response_bytes));
@@ -194,6 +198,7 @@ fn heals_s(link: &Link) -> f64 {
             // Each dropped copy costs a timeout, counted as two seconds.
             ElementConfig::ListedDrops(drops) => drops.iter().map(|drop| 2.0 * f64::from(drop.copies)).sum::<f64>(),
             ElementConfig::Reorder(reorder) => seconds(config.elements_until) + reorder.longest_wait.as_secs_f64(),
+            ElementConfig::Late(late) => seconds(config.elements_until) + longest_s(&late.late),
             ElementConfig::Jitter(jitter) => seconds(config.elements_until) + longest_s(&jitter.delay),
             _ => seconds(config.elements_until),
         });

@@ -61,6 +61,11 @@ const FEATURES: &[Feature] = features! {
     5.0 "a path that carries nothing": "loss" |value| value.get("rate").is_some_and(|rate| number(rate) == 1.0);
     25.0 "random loss": "loss" |value| of_kind(value, "random");
     25.0 "loss in bursts": "loss" |value| of_kind(value, "gilbert-elliott");
+    5.0 "loss by length": "loss" |value| {
+        of_kind(value, "larger-than")
+            || value.as_array().is_some_and(|losses| losses.iter().any(|loss| of_kind(loss, "larger-than")))
+    };
+    5.0 "packets that are late": "late_ms" |_| true;
     20.0 "drop-tail by packets": "queue" |value| of_kind(value, "drop-tail") && value.get("packets").is_some();
     10.0 "drop-tail by bytes": "queue" |value| of_kind(value, "drop-tail") && value.get("bytes").is_some();
     10.0 "an unlimited queue": "queue" |value| of_kind(value, "unlimited");
@@ -83,6 +88,7 @@ const FEATURES: &[Feature] = features! {
     10.0 "a bulk of more than 20 000 bytes": "application" |value| {
         of_kind(value, "bulk") && value.get("bytes").is_some_and(|bytes| number(bytes) > 20_000.0)
     };
+    4.0 "messages at intervals": "application" |value| of_kind(value, "messages");
     3.0 "a flow that is stopped": "end_s" |_| true;
     20.0 "a late start": "start_s" |_| true;
     10.0 "no handshake": "handshake" |value| value.as_bool() == Some(false);

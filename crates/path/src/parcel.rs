@@ -52,11 +52,13 @@ pub enum DropCause {
     Outage,
     /// CoDel dropped it because of its waiting time.
     Codel,
+    /// It was longer than the link carries, and the link reported nothing.
+    LargerThan,
 }
 
 impl DropCause {
     /// All causes, in the order of their codes.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Queue,
         Self::Red,
         Self::Listed,
@@ -65,6 +67,7 @@ impl DropCause {
         Self::Proxy,
         Self::Outage,
         Self::Codel,
+        Self::LargerThan,
     ];
 
     /// Returns the name of the cause in tables and files.
@@ -78,6 +81,7 @@ impl DropCause {
             Self::Proxy => "proxy",
             Self::Outage => "outage",
             Self::Codel => "codel",
+            Self::LargerThan => "larger-than",
         }
     }
 }

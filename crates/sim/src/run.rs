@@ -14,7 +14,7 @@ use crate::outcome;
 use crate::packet::Packet;
 use crate::record::recorder::Recorder;
 use crate::record::{Record, Sink, Tables};
-use crate::scenario::{Flow, Scenario, Stop, StreamApplication, Traffic};
+use crate::scenario::{Flow, Scenario, Stop, Traffic};
 use crate::sctp;
 use crate::seed;
 use crate::summary::Summary;
@@ -166,7 +166,7 @@ fn observers(
             Traffic::Datagrams(_) => continue,
         };
         for (end, sender) in [End::From, End::To].into_iter().zip(senders) {
-            if end == End::From || !matches!(application, StreamApplication::Bulk { .. }) {
+            if end == End::From || !application.is_one_way() {
                 let detectors = std::iter::once(&sender.detect).chain(&sender.observers);
                 recorder.follow((index as u32, end), paths, detectors.map(|choice| choice.name.as_str()));
             }

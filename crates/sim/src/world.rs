@@ -3,6 +3,7 @@
 use crate::app::bulk::{Bulk, Writing};
 use crate::app::cbr::Cbr;
 use crate::app::exchange::Exchange;
+use crate::app::messages::Messages;
 use crate::app::on_off::OnOff;
 use crate::app::reader::Reader;
 use crate::app::request_response::{Drawn, RequestResponse};
@@ -212,6 +213,10 @@ fn stream_app(
             let amounts = (drawn(request_bytes, stream("requests")), drawn(response_bytes, stream("responses")));
             let think = drawn(think, stream("think"));
             StreamApp::RequestResponse(Box::new(RequestResponse::new(*requests, amounts, think, closes)))
+        }
+        StreamApplication::Messages { bytes, interval, count } => {
+            let interval = drawn(interval, stream("intervals"));
+            StreamApp::Messages(Box::new(Messages::new(*bytes, interval, *count, closes)))
         }
     }
 }

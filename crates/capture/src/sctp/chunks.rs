@@ -164,21 +164,34 @@ impl Chunks {
         let lowest = self.una >= position
             || self.retransmissions.evidence.sacked.covers(Block { start: self.una, end: position });
         let in_loss = self.loss_below.is_some_and(|high| position < high);
+        // Nothing but the timer prompts a sender that no SACK has reached. Its smallest timeout may be
+        // far below the recommended one, but not below a round trip.
+        let unprompted = lowest && !clocked;
+        let running = now.saturating_sub(self.timer_began(position) + trip);
+        let round_trip = self.estimate.get().map_or(LEAST_TIMEOUT, |(smoothed, _)| smoothed.max(LEAST_TIMEOUT));
         let cause = match () {
-            () if waited && lowest && !clocked => Cause::Rto,
+            () if waited && unprompted => Cause::Rto,
             () if in_loss && !(missing && clocked) => Cause::Loss,
+            () if unprompted && running >= round_trip => Cause::Rto,
             () if missing => Cause::Fast,
             () if waited => Cause::Rto,
             () if in_loss => Cause::Loss,
-            // Nothing but the timer prompts a sender that no SACK has reached. Its smallest timeout may be
-            // far below the recommended one.
-            () if lowest && !clocked && now.saturating_sub(self.last_sent + trip) >= LEAST_TIMEOUT => Cause::Rto,
+            () if unprompted && now.saturating_sub(self.last_sent + trip) >= LEAST_TIMEOUT => Cause::Rto,
             () => Cause::Unknown,
         };
         if cause == Cause::Rto {
             self.loss_below = Some(self.nxt());
         }
         cause
+    }
+
+    /// Returns when the timer of a chunk began, if the chunk is the lowest outstanding one: with the
+    /// chunk, or with the last SACK that acknowledged others. A chunk that was sent again before has
+    /// the time of the last transmission of all.
+    fn timer_began(&self, position: u64) -> u64 {
+        let sent = position.checked_sub(self.una).and_then(|index| self.out.get(index as usize));
+        let sent = sent.filter(|sent| sent.copies == 2 && !sent.missing).map_or(self.last_sent, |sent| sent.nanos);
+        self.timer_since.max(sent)
     }
 
     /// Handles a SACK. Returns the round trip of the newest chunk that it covers, in nanoseconds,

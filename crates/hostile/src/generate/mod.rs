@@ -5,6 +5,7 @@ mod algorithms;
 mod association;
 mod connection;
 mod flow;
+mod newcomers;
 mod path;
 mod plain;
 
@@ -39,6 +40,7 @@ fn over_tcp_or_sctp(seed: u64, algorithms: Algorithms) -> Table {
     if dice.chance(0.25) {
         association::replace_tcp(&mut dice, &scale, &mut top);
     }
+    newcomers::add(&dice, &scale, &mut top);
     top
 }
 

@@ -1,13 +1,12 @@
 //! Jitter: delays each parcel by its own amount before it enters the queue.
 
 use super::Fate;
+use super::waiting::Waiting;
 use crate::config::ConfigError;
 use crate::draw::Draw;
-use crate::parcel::{Labelled, Parcel};
+use crate::parcel::Labelled;
 use crate::stream::Stream;
-use core::cmp::{Ordering, Reverse};
 use eifel_base::time::Instant;
-use std::collections::BinaryHeap;
 
 /// The delays, and whether they may reorder parcels.
 #[derive(Clone, PartialEq, Debug)]
@@ -28,50 +27,15 @@ impl JitterConfig {
 #[derive(Debug)]
 pub struct Jitter {
     config: JitterConfig,
-    held: BinaryHeap<Reverse<Held>>,
-    /// Parcels held so far. It orders parcels with equal deadlines.
-    count: u64,
+    waiting: Waiting,
     /// The latest deadline so far.
     latest: Instant,
     stream: Stream,
 }
 
-#[derive(Debug)]
-struct Held {
-    deadline: Instant,
-    number: u64,
-    one: Labelled,
-}
-
-impl Held {
-    fn key(&self) -> (Instant, u64) {
-        (self.deadline, self.number)
-    }
-}
-
-impl PartialEq for Held {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Held {}
-
-impl PartialOrd for Held {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Held {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
 impl Jitter {
     pub(super) fn new(config: JitterConfig, stream: Stream) -> Self {
-        Self { config, held: BinaryHeap::new(), count: 0, latest: Instant::ZERO, stream }
+        Self { config, waiting: Waiting::default(), latest: Instant::ZERO, stream }
     }
 
     pub(super) fn meet(&mut self, now: Instant, one: &Labelled) -> Fate {
@@ -83,21 +47,15 @@ impl Jitter {
         if deadline <= now {
             return Fate::Pass;
         }
-        self.count += 1;
-        self.held.push(Reverse(Held { deadline, number: self.count, one: *one }));
+        self.waiting.hold(deadline, one);
         Fate::Held
     }
 
+    pub(super) fn waiting(&self) -> &Waiting {
+        &self.waiting
+    }
+
     pub(super) fn release(&mut self, now: Instant) -> Option<Labelled> {
-        let due = self.held.peek().is_some_and(|Reverse(first)| first.deadline <= now);
-        due.then(|| self.held.pop()).flatten().map(|Reverse(first)| first.one)
-    }
-
-    pub(super) fn deadline(&self) -> Instant {
-        self.held.peek().map_or(Instant::NEVER, |Reverse(first)| first.deadline)
-    }
-
-    pub(super) fn held(&self) -> impl Iterator<Item = &Parcel> {
-        self.held.iter().map(|Reverse(held)| &held.one.parcel)
+        self.waiting.release(now)
     }
 }

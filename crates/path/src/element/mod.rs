@@ -3,11 +3,14 @@
 pub mod duplicate;
 pub mod gilbert_elliott;
 pub mod jitter;
+pub mod larger_than;
+pub mod late;
 pub mod listed;
 pub mod loss;
 pub mod outage;
 pub mod remark;
 pub mod reorder;
+mod waiting;
 
 use crate::config::ConfigError;
 use crate::parcel::{DropCause, Labelled, Mark, Parcel};
@@ -16,11 +19,14 @@ use duplicate::Duplicate;
 use eifel_base::time::Instant;
 use gilbert_elliott::{GilbertElliott, GilbertElliottConfig};
 use jitter::{Jitter, JitterConfig};
+use larger_than::LargerThan;
+use late::{Late, LateConfig};
 use listed::{ListedDrop, ListedDrops};
 use loss::RandomLoss;
 use outage::{Outage, OutageConfig};
 use remark::{Remark, RemarkConfig};
 use reorder::{Reorder, ReorderConfig};
+use waiting::Waiting;
 
 /// An element and its parameters.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,10 +39,15 @@ pub enum ElementConfig {
     RandomLoss { rate: f64 },
     /// Drops in bursts: a chain of a good and a bad state.
     GilbertElliott(GilbertElliottConfig),
+    /// Drops each parcel that is longer than this, in bytes: a black hole of path MTU discovery
+    /// (RFC 2923, section 2.1).
+    LargerThan { bytes: u32 },
     /// Copies each parcel with this probability. The copy follows at once.
     Duplicate { rate: f64 },
     /// Lets later parcels overtake a chosen parcel.
     Reorder(ReorderConfig),
+    /// Delays a chosen parcel by a time. Later parcels overtake it.
+    Late(LateConfig),
     /// Delays each parcel by a drawn time.
     Jitter(JitterConfig),
     /// Clears or forges the ECN field.
@@ -51,8 +62,12 @@ impl ElementConfig {
             Self::ListedDrops(drops) => drops.iter().try_for_each(ListedDrop::check),
             Self::RandomLoss { rate } => ConfigError::unless_probability(*rate, "loss.rate"),
             Self::GilbertElliott(config) => config.check(),
+            Self::LargerThan { bytes } => {
+                ConfigError::unless(*bytes > 0, "loss.bytes", || "0; allowed: 1 or more".to_owned())
+            }
             Self::Duplicate { rate } => ConfigError::unless_probability(*rate, "duplicate.rate"),
             Self::Reorder(config) => config.check(),
+            Self::Late(config) => config.check(),
             Self::Jitter(config) => config.check(),
             Self::Remark(config) => config.check(),
         }
@@ -65,8 +80,10 @@ impl ElementConfig {
             Self::ListedDrops(_) => "drops",
             Self::RandomLoss { .. } => "loss",
             Self::GilbertElliott(_) => "gilbert-elliott",
+            Self::LargerThan { .. } => "larger-than",
             Self::Duplicate { .. } => "duplicate",
             Self::Reorder(_) => "reorder",
+            Self::Late(_) => "late",
             Self::Jitter(_) => "jitter",
             Self::Remark(_) => "ecn-faults",
         }
@@ -93,8 +110,10 @@ pub(crate) enum Element {
     ListedDrops(ListedDrops),
     RandomLoss(RandomLoss),
     GilbertElliott(GilbertElliott),
+    LargerThan(LargerThan),
     Duplicate(Duplicate),
     Reorder(Reorder),
+    Late(Late),
     Jitter(Jitter),
     Remark(Remark),
 }
@@ -119,8 +138,10 @@ impl Element {
             ElementConfig::ListedDrops(drops) => Self::ListedDrops(ListedDrops::new(drops)),
             ElementConfig::RandomLoss { rate } => Self::RandomLoss(RandomLoss::new(*rate, stream)),
             ElementConfig::GilbertElliott(config) => Self::GilbertElliott(GilbertElliott::new(*config, stream)),
+            ElementConfig::LargerThan { bytes } => Self::LargerThan(LargerThan::new(*bytes)),
             ElementConfig::Duplicate { rate } => Self::Duplicate(Duplicate::new(*rate, stream)),
             ElementConfig::Reorder(config) => Self::Reorder(Reorder::new(config, stream)),
+            ElementConfig::Late(config) => Self::Late(Late::new(config, stream)),
             ElementConfig::Jitter(config) => Self::Jitter(Jitter::new(config.clone(), stream)),
             ElementConfig::Remark(config) => Self::Remark(Remark::new(*config, stream)),
         }
@@ -133,8 +154,10 @@ impl Element {
             Self::ListedDrops(drops) => drops.meet(&one.label),
             Self::RandomLoss(loss) => loss.meet(),
             Self::GilbertElliott(loss) => loss.meet(),
+            Self::LargerThan(loss) => loss.meet(&one.parcel),
             Self::Duplicate(duplicate) => duplicate.meet(),
             Self::Reorder(reorder) => reorder.meet(now, one),
+            Self::Late(late) => late.meet(now, one),
             Self::Jitter(jitter) => jitter.meet(now, one),
             Self::Remark(remark) => remark.meet(),
         }
@@ -145,6 +168,7 @@ impl Element {
     pub(crate) fn release(&mut self, now: Instant) -> Option<Labelled> {
         match self {
             Self::Reorder(reorder) => reorder.release(now),
+            Self::Late(late) => late.release(now),
             Self::Jitter(jitter) => jitter.release(now),
             _ => None,
         }
@@ -154,15 +178,22 @@ impl Element {
     pub(crate) fn deadline(&self) -> Instant {
         match self {
             Self::Reorder(reorder) => reorder.deadline(),
-            Self::Jitter(jitter) => jitter.deadline(),
-            _ => Instant::NEVER,
+            _ => self.waiting().map_or(Instant::NEVER, Waiting::deadline),
+        }
+    }
+
+    /// Returns the parcels that wait for deadlines of their own.
+    fn waiting(&self) -> Option<&Waiting> {
+        match self {
+            Self::Late(late) => Some(late.waiting()),
+            Self::Jitter(jitter) => Some(jitter.waiting()),
+            _ => None,
         }
     }
 
     /// Iterates over the parcels that the element holds.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Parcel> {
         let reorder = if let Self::Reorder(reorder) = self { Some(reorder) } else { None };
-        let jitter = if let Self::Jitter(jitter) = self { Some(jitter) } else { None };
-        reorder.into_iter().flat_map(Reorder::held).chain(jitter.into_iter().flat_map(Jitter::held))
+        reorder.into_iter().flat_map(Reorder::held).chain(self.waiting().into_iter().flat_map(Waiting::held))
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Fate;
 use crate::config::ConfigError;
-use crate::parcel::{Labelled, Parcel};
+use crate::parcel::{Label, Labelled, Parcel};
 use crate::stream::Stream;
 use eifel_base::time::{Duration, Instant};
 use std::collections::VecDeque;
@@ -34,9 +34,15 @@ impl ReorderConfig {
         ConfigError::unless(self.length > 0, "reorder.length", || "0; allowed: 1 or more".to_owned())?;
         let waits = self.longest_wait > Duration::ZERO;
         ConfigError::unless(waits, "reorder.longest_wait", || "0; allowed: more than 0".to_owned())?;
-        match &self.choice {
-            Choice::Rate(rate) => ConfigError::unless_probability(*rate, "reorder.rate"),
-            Choice::Listed(segments) => {
+        self.choice.check()
+    }
+}
+
+impl Choice {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        match self {
+            Self::Rate(rate) => ConfigError::unless_probability(*rate, "reorder.rate"),
+            Self::Listed(segments) => {
                 let numbered = segments.iter().all(|&(_, segment)| segment > 0);
                 ConfigError::unless(numbered, "reorder.segments", || "segment 0; allowed: 1 or more".to_owned())
             }
@@ -44,14 +50,38 @@ impl ReorderConfig {
     }
 }
 
+/// Chooses parcels.
+#[derive(Debug)]
+pub struct Chooser {
+    /// Listed segments are sorted.
+    choice: Choice,
+    pub(super) stream: Stream,
+}
+
+impl Chooser {
+    pub(super) fn new(choice: &Choice, stream: Stream) -> Self {
+        let mut choice = choice.clone();
+        if let Choice::Listed(segments) = &mut choice {
+            segments.sort_unstable();
+        }
+        Self { choice, stream }
+    }
+
+    pub(super) fn chooses(&mut self, label: &Label) -> bool {
+        match &self.choice {
+            Choice::Listed(segments) => label.copy == 0 && segments.binary_search(&(label.flow, label.segment)).is_ok(),
+            Choice::Rate(rate) => self.stream.chance(*rate),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct Reorder {
-    choice: Choice,
+    chooser: Chooser,
     length: u32,
     longest_wait: Duration,
     /// In order of arrival and of deadline. Parcels of one flow are also in the order of `to_pass`.
     held: VecDeque<Held>,
-    stream: Stream,
 }
 
 #[derive(Debug)]
@@ -64,20 +94,13 @@ struct Held {
 
 impl Reorder {
     pub(super) fn new(config: &ReorderConfig, stream: Stream) -> Self {
-        let mut choice = config.choice.clone();
-        if let Choice::Listed(segments) = &mut choice {
-            segments.sort_unstable();
-        }
-        Self { choice, length: config.length, longest_wait: config.longest_wait, held: VecDeque::new(), stream }
+        let chooser = Chooser::new(&config.choice, stream);
+        Self { chooser, length: config.length, longest_wait: config.longest_wait, held: VecDeque::new() }
     }
 
     pub(super) fn meet(&mut self, now: Instant, one: &Labelled) -> Fate {
         let label = &one.label;
-        let chosen = match &self.choice {
-            Choice::Listed(segments) => label.copy == 0 && segments.binary_search(&(label.flow, label.segment)).is_ok(),
-            Choice::Rate(rate) => self.stream.chance(*rate),
-        };
-        if chosen {
+        if self.chooser.chooses(label) {
             let deadline = now + self.longest_wait;
             self.held.push_back(Held { one: *one, to_pass: self.length, deadline });
             return Fate::Held;

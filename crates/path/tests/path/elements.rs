@@ -7,11 +7,12 @@ use eifel_path::draw::Draw;
 use eifel_path::element::ElementConfig;
 use eifel_path::element::gilbert_elliott::GilbertElliottConfig;
 use eifel_path::element::jitter::JitterConfig;
+use eifel_path::element::late::LateConfig;
 use eifel_path::element::listed::ListedDrop;
 use eifel_path::element::outage::OutageConfig;
 use eifel_path::element::reorder::{Choice, ReorderConfig};
 use eifel_path::link::Link;
-use eifel_path::parcel::{DropCause, Label, Labelled, Outcome};
+use eifel_path::parcel::{DropCause, Label, Labelled, Outcome, Parcel};
 use eifel_path::spike::{Span, SpikeSource};
 
 fn with(elements: Vec<ElementConfig>) -> LinkConfig {
@@ -75,6 +76,20 @@ fn random_loss_is_as_frequent_as_asked() {
 }
 
 #[test]
+fn loss_by_length_drops_what_is_longer_and_meets_other_losses() {
+    let sized = |handle, bytes| (0, Labelled { parcel: Parcel { handle, bytes }, ..parcel(handle) });
+    let offers = [sized(1, 1399), sized(2, 1400), sized(3, 1401), sized(4, 65_535), sized(5, 0)];
+    let result = run(&with(vec![ElementConfig::LargerThan { bytes: 1400 }]), &offers);
+    assert_eq!(result.dropped, [3, 4].map(|handle| (handle, DropCause::LargerThan)));
+    assert_eq!(result.handles(), [1, 2, 5]);
+    // The cause of a drop is the first element that drops.
+    let both = run(&with(vec![loss(1.0), ElementConfig::LargerThan { bytes: 1400 }]), &offers);
+    assert!(both.dropped.iter().all(|drop| drop.1 == DropCause::Random));
+    let refused = Link::new(&with(vec![ElementConfig::LargerThan { bytes: 0 }]), "link", 1).unwrap_err();
+    assert_eq!(refused.to_string(), "loss.bytes: 0; allowed: 1 or more");
+}
+
+#[test]
 fn a_duplicate_follows_its_original_and_may_be_dropped_by_itself() {
     let config = LinkConfig { queue: drop_tail(3), ..with(vec![ElementConfig::Duplicate { rate: 1.0 }]) };
     let result = run(&config, &burst(0, 2));
@@ -122,6 +137,27 @@ fn a_parcel_that_nothing_overtakes_continues_after_the_longest_wait() {
     // At 507 number 1 is released by its deadline, before number 2, which is offered at the same
     // instant.
     assert_eq!(run(&config, &[(7 * MS, parcel(1)), (507 * MS, parcel(2))]).arrived, [(615 * MS, 1), (623 * MS, 2)]);
+}
+
+#[test]
+fn a_late_parcel_waits_for_its_time_whatever_passes() {
+    let late = |late| ElementConfig::Late(LateConfig { choice: Choice::Listed(vec![(0, 1), (0, 2)]), late });
+    let constant = |value_s| with(vec![late(Draw::Constant { value_s })]);
+    // Numbers 1 and 2, of 10 and 20, enter the queue at 35 and 45. Transmission takes 8 and
+    // propagation 100.
+    let result = run(&constant(0.025), &steady(10 * MS, 5));
+    assert_eq!(result.arrived, [(138, 3), (146, 1), (154, 4), (162, 2), (170, 5)].map(|(at, n)| (at * MS, n)));
+    // Nothing passes it: it is late all the same.
+    assert_eq!(run(&constant(0.025), &[(0, parcel(1))]).arrived, [(133 * MS, 1)]);
+    assert_eq!(run(&constant(0.0), &steady(10 * MS, 3)).handles(), [1, 2, 3]);
+    // A parcel whose wait is shorter overtakes one that is held.
+    let longer_first = Draw::Uniform { low_s: 0.0, high_s: 0.2 };
+    let orders: Vec<_> = (0..20)
+        .map(|seed| run_seeded(&with(vec![late(longer_first.clone())]), &steady(10 * MS, 2), seed).handles())
+        .collect();
+    assert!(orders.contains(&vec![1, 2]) && orders.contains(&vec![2, 1]), "{orders:?}");
+    let endless = Link::new(&constant(-1.0), "link", 1).unwrap_err().to_string();
+    assert!(endless.starts_with("reorder.late_ms: the length is -1 s"), "{endless}");
 }
 
 #[test]

@@ -47,6 +47,8 @@ pub struct Path {
     /// Traces of loss signals and ECN-Echoes; `None` before the first.
     undo_state: Option<Box<UndoState>>,
     pub(crate) rto: Box<dyn Rto>,
+    /// Whether ACKs of new data restart the timer.
+    restarts: bool,
     pub(crate) congest: Box<dyn Congest>,
     /// `None` if the chosen algorithm never holds anything back.
     pub(crate) pace: Option<Box<dyn Pace>>,
@@ -69,6 +71,7 @@ impl Path {
             consecutive_timeouts: 0,
             reductions: 0,
             undo_state: None,
+            restarts: parts.rto.restarts(),
             rto: parts.rto,
             congest: parts.congest,
             pace: parts.pace,

@@ -35,6 +35,8 @@ impl Path {
             None => self.rto.expires(now, oldest),
         };
         self.grow(progress);
-        self.timer = expires.max(now);
+        if self.restarts {
+            self.timer = expires.max(now);
+        }
     }
 }

@@ -35,9 +35,12 @@ impl Path {
         }
     }
 
-    /// Restarts the timer; `oldest` is when the oldest outstanding segment was last sent.
+    /// Restarts the timer, unless it is one that ACKs never restart. `oldest` is when the oldest
+    /// outstanding segment was last sent.
     pub(crate) fn restart_timer(&mut self, now: Instant, oldest: Instant) {
-        self.timer = self.rto.expires(now, oldest).max(now);
+        if self.restarts {
+            self.timer = self.rto.expires(now, oldest).max(now);
+        }
     }
 
     /// Passes an ACK's sample to the timer, after the `change` that a verdict asks for. A timer

@@ -11,7 +11,7 @@ pub mod series;
 pub mod timer;
 mod timing;
 
-crate::registry::algorithms! { rfc6298, lite, eifel, self_trained, linux, fixed; association: rfc9260 }
+crate::registry::algorithms! { rfc6298, lite, eifel, self_trained, linux, fixed, never_restarted; association: rfc9260 }
 crate::duplicate::duplicate!(Rto by DuplicateRto);
 
 pub use back_off::Limits;
@@ -87,7 +87,7 @@ pub enum TimerChange {
 /// A retransmission timer's arithmetic. The engine, not the timer, keeps the instant at which it
 /// was started.
 ///
-/// Algorithms implement none of its nine methods: each is an estimator in a [`timer`]. `srtt` and
+/// Algorithms implement none of its ten methods: each is an estimator in a [`timer`]. `srtt` and
 /// `sample_and_start` exist because nearly every ACK needs them, and one call is cheaper than
 /// three.
 pub trait Rto: Send + DuplicateRto {
@@ -103,6 +103,10 @@ pub trait Rto: Send + DuplicateRto {
     /// Returns when a timer expires that is started at `now`. `oldest` is when the oldest segment
     /// in flight was sent.
     fn expires(&self, now: Instant, oldest: Instant) -> Instant;
+    /// Returns whether an ACK of new data restarts the timer while data is outstanding.
+    fn restarts(&self) -> bool {
+        true
+    }
     /// Returns SRTT and RTTVAR, once there is a sample.
     fn estimate(&self) -> Option<Estimate>;
     /// Returns SRTT, once there is a sample.

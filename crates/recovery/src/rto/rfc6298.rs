@@ -99,8 +99,12 @@ pub struct Bounds {
 impl Rfc6298 {
     /// Creates a timer that has not seen a sample.
     pub fn timer(Bounds { initial, minimum, maximum, granularity, slop }: Bounds, ends: Ends) -> Timer<Self> {
-        let estimator = Self { granularity, slop, estimate: None, ends, expired: Expired::No };
-        Timer::new(estimator, Limits { initial, minimum, maximum })
+        Timer::new(Self::new(granularity, slop, ends), Limits { initial, minimum, maximum })
+    }
+
+    /// Creates an estimator that has not seen a sample.
+    pub(super) fn new(granularity: Duration, slop: Duration, ends: Ends) -> Self {
+        Self { granularity, slop, estimate: None, ends, expired: Expired::No }
     }
 
     /// Returns whether a sample that comes now ends the back-off. If one segment per round trip is

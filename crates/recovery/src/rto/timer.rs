@@ -29,6 +29,12 @@ pub trait Estimator: Clone + core::fmt::Debug + Send + 'static {
         now
     }
 
+    /// Returns whether an ACK of new data restarts the timer while data is outstanding. RFC 6298,
+    /// section 5.3, recommends it.
+    fn restarts(&self) -> bool {
+        true
+    }
+
     /// Learns that the timer has expired.
     fn on_expiry(&mut self) {}
 
@@ -83,6 +89,10 @@ impl<E: Estimator> Rto for Timer<E> {
 
     fn expires(&self, now: Instant, oldest: Instant) -> Instant {
         self.estimator.begins(now, oldest) + self.rto
+    }
+
+    fn restarts(&self) -> bool {
+        self.estimator.restarts()
     }
 
     fn estimate(&self) -> Option<Estimate> {

@@ -15,6 +15,26 @@ fn a_timeout_that_comes_too_early_does_nothing() {
     assert_eq!(talk.expire().0, 1100);
 }
 
+/// Each ACK acknowledges a segment in time, and new data stays outstanding. The standard timer starts
+/// anew with each ACK, and the other one runs on.
+#[test]
+fn a_timer_that_acks_never_restart_expires_while_acks_come() {
+    let deadlines = |name: &str| {
+        let rto = Choice::named(name).with("minimum_ms", Value::Duration(crate::talk::ms(200)));
+        let mut talk = open(&Config { rto, ..config("reno-sack") });
+        let begun = talk.engine.deadline();
+        for segment in 2..=6 {
+            talk.ack(100 + 10 * segment, segment, &[], 0);
+            talk.send();
+        }
+        (begun, talk.engine.deadline())
+    };
+    let (begun, restarted) = deadlines("rfc6298");
+    assert!(restarted > begun, "{restarted:?} {begun:?}");
+    let (begun, running) = deadlines("never-restarted");
+    assert_eq!(running, begun);
+}
+
 /// F-RTO does not judge a fast retransmit, so the episode ends without a verdict and counts as a
 /// loss. A later undo then sets ssthresh to the window at the timeout. Without a loss before, the
 /// undo restores the old ssthresh.

@@ -44,6 +44,18 @@ pub fn maximum(name: &str) {
     assert_eq!(millis(&*timer), 2500);
 }
 
+/// One sample of 100 ms: SRTT is 100 ms and 4 RTTVAR is 200 ms.
+pub fn standard_minimum(name: &str) {
+    assert_eq!(after(&mut *with(name, "minimum_ms", 200), &[100]), 300);
+    assert_eq!(after(&mut *with(name, "minimum_ms", 350), &[100]), 350);
+}
+
+pub fn standard_granularity(name: &str) {
+    let choice = Choice::named(name).with("minimum_ms", Value::Duration(ms(0)));
+    let mut timer = build(&choice.with("granularity_ms", Value::Duration(ms(500))));
+    assert_eq!(after(&mut *timer, &[100]), 600);
+}
+
 /// The maximum bounds the prediction and its back-off, but not the latest sample plus two ticks,
 /// which is scaled like the prediction.
 pub fn maximum_above_sample(name: &str) {

@@ -210,11 +210,18 @@ fn send(written: &Written<'_>) -> Result<Call, Fault> {
         Some(Argument::Open) => Some(0),
         _ => None,
     };
-    let has = |flag: &str| match written.arguments.get(6) {
-        Some(Argument::Word(word)) => word == flag,
-        Some(Argument::List(list)) => list.contains(&Argument::Word(flag.into())),
-        _ => false,
+    let flags = match written.arguments.get(6) {
+        Some(Argument::List(list)) => list.as_slice(),
+        Some(flag) => core::slice::from_ref(flag),
+        None => &[],
     };
+    let words =
+        || flags.iter().filter_map(|flag| if let Argument::Word(word) = flag { Some(word.as_str()) } else { None });
+    if let Some(policy) = words().find(|word| word.starts_with("SCTP_PR_SCTP_") && *word != "SCTP_PR_SCTP_NONE") {
+        let what = format!("{} asks for partial reliability (RFC 3758), which is not implemented", shown(policy));
+        return Err(Fault::new(written.place, what, "SCTP_UNORDERED, SCTP_SACK_IMMEDIATELY, or no flag"));
+    }
+    let has = |flag: &str| words().any(|word| word == flag);
     let stream = number(7).and_then(|stream| u16::try_from(stream).ok());
     match (number(5), stream) {
         (Some(ppid), Some(stream)) => Ok(Call::Send {

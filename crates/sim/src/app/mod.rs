@@ -3,6 +3,7 @@
 pub mod bulk;
 pub mod cbr;
 pub mod exchange;
+pub mod messages;
 pub mod on_off;
 pub mod reader;
 pub mod request_response;
@@ -13,6 +14,7 @@ use bulk::Bulk;
 use cbr::Cbr;
 use eifel_base::time::{Duration, Instant};
 use exchange::Exchange;
+use messages::Messages;
 use on_off::OnOff;
 use request_response::RequestResponse;
 
@@ -39,6 +41,8 @@ pub enum StreamApp {
     RequestResponse(Box<RequestResponse>),
     /// Sends bytes both ways at the same time, as fast as TCP takes them.
     Exchange(Box<Exchange>),
+    /// Writes messages one way, each some time after the one before.
+    Messages(Box<Messages>),
 }
 
 /// Whether an application has more to write at an end.
@@ -57,7 +61,8 @@ impl StreamApp {
             (Self::Exchange(exchange), _) => exchange.start(end),
             (Self::Bulk(bulk), End::From) => bulk.start(),
             (Self::RequestResponse(dialogue), End::From) => dialogue.start(now),
-            (Self::Bulk(_) | Self::RequestResponse(_), End::To) => Step::NOTHING,
+            (Self::Messages(messages), End::From) => messages.write(),
+            (Self::Bulk(_) | Self::RequestResponse(_) | Self::Messages(_), End::To) => Step::NOTHING,
         }
     }
 
@@ -73,6 +78,7 @@ impl StreamApp {
             Self::Bulk(_) => None,
             Self::RequestResponse(dialogue) => dialogue.read(now, end, total),
             Self::Exchange(exchange) => exchange.read(end, total),
+            Self::Messages(messages) => messages.read(end, total),
         }
     }
 
@@ -81,6 +87,7 @@ impl StreamApp {
         match self {
             Self::Bulk(_) | Self::Exchange(_) => Step::NOTHING,
             Self::RequestResponse(dialogue) => dialogue.wake(now),
+            Self::Messages(messages) => messages.write(),
         }
     }
 
@@ -91,7 +98,7 @@ impl StreamApp {
         match (self, end) {
             (Self::Bulk(bulk), End::From) => bulk.refill(unsent),
             (Self::Exchange(exchange), _) => exchange.refill(end, unsent),
-            (Self::Bulk(_), End::To) | (Self::RequestResponse(_), _) => 0,
+            (Self::Bulk(_), End::To) | (Self::RequestResponse(_) | Self::Messages(_), _) => 0,
         }
     }
 
@@ -100,7 +107,7 @@ impl StreamApp {
         match (self, end) {
             (Self::Bulk(bulk), End::From) => bulk.supply(),
             (Self::Exchange(exchange), _) => exchange.supply(end),
-            (Self::Bulk(_), End::To) | (Self::RequestResponse(_), _) => Supply::Complete,
+            (Self::Bulk(_), End::To) | (Self::RequestResponse(_) | Self::Messages(_), _) => Supply::Complete,
         }
     }
 
@@ -109,7 +116,8 @@ impl StreamApp {
         match (self, end) {
             (Self::Bulk(bulk), End::From) => bulk.is_over(),
             (Self::Exchange(exchange), _) => exchange.is_over(end),
-            (Self::Bulk(_), End::To) | (Self::RequestResponse(_), _) => false,
+            (Self::Messages(messages), End::From) => messages.is_over(),
+            (Self::Bulk(_) | Self::Messages(_), End::To) | (Self::RequestResponse(_), _) => false,
         }
     }
 
@@ -124,13 +132,15 @@ impl StreamApp {
             Self::Bulk(bulk) => bulk.stop(),
             Self::RequestResponse(dialogue) => dialogue.stop(),
             Self::Exchange(exchange) => exchange.stop(),
+            Self::Messages(messages) => messages.stop(),
         }
     }
 
     /// Returns whether an application that stops drops the bytes that wait for room in the send
-    /// buffer. A dialogue keeps them: it finishes the requests and responses that it has begun.
+    /// buffer. A dialogue keeps them: it finishes the requests and responses that it has begun. So do
+    /// messages, which are sent whole.
     pub fn drops_backlog_on_stop(&self) -> bool {
-        !matches!(self, Self::RequestResponse(_))
+        !matches!(self, Self::RequestResponse(_) | Self::Messages(_))
     }
 
     /// Returns the time from each request to the last byte of its response; `None` for applications
@@ -141,7 +151,7 @@ impl StreamApp {
 
     /// Returns whether `end` sends application data.
     pub fn sends_from(&self, end: End) -> bool {
-        end == End::From || !matches!(self, Self::Bulk(_))
+        end == End::From || !matches!(self, Self::Bulk(_) | Self::Messages(_))
     }
 }
 

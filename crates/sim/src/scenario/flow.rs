@@ -273,6 +273,15 @@ fn messages(top: &Reader<'_>, table: &Reader<'_>, application: &Reader<'_>) -> R
     let ((from, from_bytes), (to, to_bytes)) = (made(End::From)?, made(End::To)?);
     needs::check([table.table("sender"), top.table("sender")], "sctp", |need| sctp::gives(&from, need))?;
     needs::check([table.table("answering_sender")], "sctp", |need| sctp::gives(&to, need))?;
+    let stream = stream_application(application, from_bytes)?;
+    let from_bytes = match stream {
+        StreamApplication::Messages { bytes, .. } if bytes as usize > from.send_buffer => {
+            let what = format!("a message has no room in a send buffer of {} bytes", from.send_buffer);
+            return Err(application.fault("bytes", what).allowed("a larger send_buffer_bytes, or fewer bytes"));
+        }
+        StreamApplication::Messages { bytes, .. } => bytes,
+        _ => from_bytes,
+    };
     let shared = &layers[End::From.index()];
     let association = Box::new(Association {
         message_bytes: [from_bytes, to_bytes],
@@ -282,8 +291,7 @@ fn messages(top: &Reader<'_>, table: &Reader<'_>, application: &Reader<'_>) -> R
         reading: reading(table)?,
         settings: [from, to],
     });
-    let application = stream_application(application, from_bytes)?;
-    Ok(Traffic::Messages { application, association })
+    Ok(Traffic::Messages { application: stream, association })
 }
 
 fn reading(table: &Reader<'_>) -> Result<Option<Reading>, Fault> {
@@ -315,8 +323,18 @@ fn stream_application(table: &Reader<'_>, payload: u32) -> Result<StreamApplicat
             back_bytes: table.integer("back_bytes"),
         });
     }
+    let messages = table.kind() == "messages";
     if table.maybe_switch("endless") == Some(false) {
-        return Err(table.fault("endless", "false says nothing of how much").allowed("true, or bytes, or segments"));
+        let amounts = if messages { "true, or messages" } else { "true, or bytes, or segments" };
+        return Err(table.fault("endless", "false says nothing of how much").allowed(amounts));
+    }
+    if messages {
+        let interval = draw::read(table, "interval_ms")?;
+        if interval.mean_s() <= 0.0 {
+            return Err(table.fault("interval_ms", "no time between messages").allowed("a mean of more than 0"));
+        }
+        let (bytes, count) = (table.count("bytes"), table.maybe_count("messages"));
+        return Ok(StreamApplication::Messages { bytes, interval, count });
     }
     let in_segments = table.maybe_integer("segments").map(|segments| segments.saturating_mul(u64::from(payload)));
     let bytes = if table.has("bytes") { Some(draw::amount(table, "bytes")?) } else { in_segments.map(Amount::fixed) };

@@ -9,6 +9,7 @@ use eifel_path::config::{Capacity, DelayChange, LinkConfig, RateChange};
 use eifel_path::element::ElementConfig;
 use eifel_path::element::gilbert_elliott::GilbertElliottConfig;
 use eifel_path::element::jitter::JitterConfig;
+use eifel_path::element::late::LateConfig;
 use eifel_path::element::listed::ListedDrop;
 use eifel_path::element::remark::RemarkConfig;
 use eifel_path::element::reorder::{Choice, ReorderConfig};
@@ -192,13 +193,14 @@ fn elements(table: &Reader<'_>, around: &Surroundings<'_>) -> Result<Vec<Element
     if !drops.is_empty() {
         elements.push(ElementConfig::ListedDrops(drops));
     }
-    elements.extend(table.table("loss").map(|loss| match loss.kind() {
+    elements.extend(table.tables("loss").iter().map(|loss| match loss.kind() {
         "gilbert-elliott" => ElementConfig::GilbertElliott(GilbertElliottConfig {
             good_to_bad: loss.number("good_to_bad"),
             bad_to_good: loss.number("bad_to_good"),
             loss_in_good: loss.number("loss_in_good"),
             loss_in_bad: loss.number("loss_in_bad"),
         }),
+        "larger-than" => ElementConfig::LargerThan { bytes: loss.count("bytes") },
         _ => ElementConfig::RandomLoss { rate: loss.number("rate") },
     }));
     elements
@@ -214,8 +216,13 @@ fn elements(table: &Reader<'_>, around: &Surroundings<'_>) -> Result<Vec<Element
                 Choice::Listed(reorder.items("segments").iter().map(|item| (flow, item.integer())).collect())
             }
         };
-        let (length, longest_wait) = (reorder.count("length"), reorder.duration("longest_wait_s"));
-        elements.push(ElementConfig::Reorder(ReorderConfig { choice, length, longest_wait }));
+        elements.push(match reorder.maybe_count("length") {
+            Some(length) => {
+                let longest_wait = reorder.duration("longest_wait_s");
+                ElementConfig::Reorder(ReorderConfig { choice, length, longest_wait })
+            }
+            None => ElementConfig::Late(LateConfig { choice, late: super::draw::read(&reorder, "late_ms")? }),
+        });
     }
     if let Some(jitter) = table.table("jitter") {
         let delay = super::draw::read(&jitter, "delay_ms")?;

@@ -115,6 +115,26 @@ pub enum StreamApplication {
         /// Bytes that the other end sends.
         back_bytes: u64,
     },
+    /// Writes messages one way, whether or not the earlier ones have arrived.
+    Messages {
+        bytes: u32,
+        /// From the writing of a message to that of the next.
+        interval: Draw,
+        /// Number of messages; `None` for messages without end.
+        count: Option<u32>,
+    },
+}
+
+impl StreamApplication {
+    /// Returns whether it sends until the run ends.
+    fn is_endless(&self) -> bool {
+        matches!(self, Self::Bulk { bytes: None } | Self::Messages { count: None, .. })
+    }
+
+    /// Returns whether the end that answers sends no data.
+    pub fn is_one_way(&self) -> bool {
+        matches!(self, Self::Bulk { .. } | Self::Messages { .. })
+    }
 }
 
 /// Slow readers: applications that do not read data as soon as they can.
@@ -268,9 +288,7 @@ impl Flow {
     /// Returns whether the flow ends on its own. A run does not wait for other flows.
     pub fn has_end(&self) -> bool {
         match &self.traffic {
-            Traffic::Stream { application, .. } | Traffic::Messages { application, .. } => {
-                !matches!(application, StreamApplication::Bulk { bytes: None })
-            }
+            Traffic::Stream { application, .. } | Traffic::Messages { application, .. } => !application.is_endless(),
             Traffic::Datagrams(_) => false,
         }
     }

@@ -347,3 +347,85 @@ fn a_flow_that_stops_while_something_is_unread_ends_with_the_last_reading() {
         }
     }
 }
+
+/// Returns the times in microseconds at which the messages of a scenario's flow left, without
+/// duplicates, and the bytes that arrived.
+fn messages(transport: &str, application: &str, rest: &str) -> (Vec<i64>, u64, bool) {
+    let text = format!(
+        r#"
+        duration_s = 10
+        [point_to_point]
+        rate_bps = 8_000_000
+        delay_ms = 10
+        [[flow]]
+        name = "main"
+        from = "sender"
+        to = "receiver"
+        transport = "{transport}"
+        {rest}
+        application = {application}
+        "#
+    );
+    let outcome = observed(&scenario(&text), 0);
+    let mut times: Vec<_> = numbers(&outcome, "transmissions", "t_ns").into_iter().map(|t| t / 1000).collect();
+    times.dedup();
+    let summary = &outcome.summary.flows[0];
+    (times, summary.bytes, summary.completed)
+}
+
+/// One message of 100 bytes leaves every 50 ms from the opening of the connection on. Each way
+/// takes 10 ms and 1 us a byte: a SYN of 60 bytes opens a connection after 20.12 ms.
+#[test]
+fn messages_leave_at_their_intervals_over_tcp() {
+    let four = r#"{ kind = "messages", bytes = 100, interval_ms = 50, messages = 4 }"#;
+    let (times, bytes, completed) = messages("tcp", four, "");
+    // The SYN leaves first.
+    assert_eq!(times[..5], [0, 20_120, 70_120, 120_120, 170_120]);
+    assert_eq!((bytes, completed), (400, true));
+    // Without a handshake the first leaves at the start.
+    let (times, bytes, completed) = messages("tcp", four, "handshake = false\nstart_s = 1");
+    assert_eq!(times, [1_000_000, 1_050_000, 1_100_000, 1_150_000]);
+    assert_eq!((bytes, completed), (400, true));
+}
+
+#[test]
+fn messages_leave_at_their_intervals_over_sctp() {
+    let four = r#"{ kind = "messages", bytes = 100, interval_ms = 50, messages = 4 }"#;
+    let (times, bytes, completed) = messages("sctp", four, "");
+    let gaps: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(gaps, [50_000; 3], "{times:?}");
+    assert_eq!((bytes, completed), (400, true));
+}
+
+/// A message that is longer than a packet is one user message, and the interval is between the
+/// writings of messages.
+#[test]
+fn a_long_message_is_sent_in_several_packets() {
+    for transport in ["tcp", "sctp"] {
+        let long = r#"{ kind = "messages", bytes = 4000, interval_ms = 300, messages = 2 }"#;
+        let (_, bytes, completed) = messages(transport, long, "");
+        assert_eq!((bytes, completed), (8000, true), "{transport}");
+    }
+}
+
+#[test]
+fn endless_messages_last_as_long_as_the_run_or_until_the_flow_ends() {
+    // Over TCP, the SYN is a transmission too.
+    for (transport, packets) in [("tcp", 101), ("sctp", 100)] {
+        let endless = r#"{ kind = "messages", bytes = 100, interval_ms = 100, endless = true }"#;
+        let (times, bytes, completed) = messages(transport, endless, "");
+        // The last leaves at 9.9 s and the time of the handshake.
+        assert_eq!((times.len(), bytes, completed), (packets, 10_000, false), "{transport}");
+        let (_, bytes, completed) = messages(transport, endless, "end_s = 1.05");
+        assert_eq!((bytes, completed), (1100, false), "{transport}");
+    }
+}
+
+#[test]
+fn intervals_may_be_drawn() {
+    let drawn = r#"{ kind = "messages", bytes = 10, interval_ms = { uniform = [20, 40] }, messages = 30 }"#;
+    let (times, bytes, completed) = messages("tcp", drawn, "handshake = false");
+    assert_eq!((times.len(), bytes, completed), (30, 300, true));
+    let gaps: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(gaps.iter().all(|gap| (20_000..=40_000).contains(gap)), "{gaps:?}");
+}

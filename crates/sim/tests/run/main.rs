@@ -11,6 +11,7 @@ mod crossroads;
 mod determinism;
 mod drawn;
 mod golden;
+mod impairments;
 mod laws;
 mod liars;
 mod lookahead;

@@ -141,7 +141,7 @@ pub fn take(timer: &mut Timer<Rfc6298>, nanos: u64) {
     with_view(|view| timer.sample(&sample(nanos), view));
 }
 
-fn sample(nanos: u64) -> Sample {
+pub fn sample(nanos: u64) -> Sample {
     let window = Window { cwnd: 10_000, ssthresh: u64::MAX };
     Sample { rtt: Duration::from_nanos(nanos), acked: 1000, window }
 }

@@ -12,6 +12,7 @@ use super::sender::SENDER;
 use crate::liar;
 
 const PACKET: Kind = Kind::Integer { minimum: 1, maximum: 65_535 };
+const MESSAGE: Kind = Kind::Integer { minimum: 1, maximum: 1 << 30 };
 
 static APPLICATIONS: &[Table] = &[
     table(
@@ -34,6 +35,17 @@ static APPLICATIONS: &[Table] = &[
             default("think_ms", DRAWN, Number(0.0), "From the last byte of a response to the next request."),
         ],
     ),
+    table(
+        "messages",
+        "`from` writes a message, waits for an interval, and writes the next, whether or not the last one has arrived.",
+        &[
+            required("bytes", MESSAGE, "Length of each message; over SCTP each is one user message."),
+            required("interval_ms", DRAWN, "From one message to the next; a distribution is drawn for each."),
+            optional("messages", COUNT, "How many messages."),
+            optional("endless", Kind::Switch, "`true` in place of a number: until the run ends."),
+        ],
+    )
+    .with(&[Rule::ExactlyOne(&["messages", "endless"])]),
     table(
         "exchange",
         "Over TCP: both ends send as fast as they may, at the same time, and each closes its direction behind \

@@ -80,6 +80,12 @@ static LOSS: &[Table] = &[
             default("loss_in_bad", SHARE, Number(1.0), "Probability of loss while bad."),
         ],
     ),
+    table(
+        "larger-than",
+        "Each packet that is longer than `bytes` is lost, and no ICMP message says so: a black hole of path MTU \
+         discovery.",
+        &[required("bytes", COUNT, "Length of the longest packet that passes, from its IP header on.")],
+    ),
 ];
 
 static DUPLICATE: Table = table(
@@ -95,16 +101,27 @@ static REORDER: Table = table(
         optional("flow", Kind::Name, "The flow whose `segments` are held."),
         optional("segments", SEGMENTS, "Numbers of the data segments whose first transmission is held."),
         optional("rate", SHARE, "Probability that a packet is held, in place of a list."),
-        required("length", COUNT, "How many later packets of its flow pass a held one."),
+        optional("length", COUNT, "How many later packets of its flow pass a held one."),
+        optional(
+            "late_ms",
+            DRAWN,
+            "How late a held packet is, in place of a length. It then enters the queue, behind all that came meanwhile.",
+        ),
         default(
             "longest_wait_s",
             SECONDS_ABOVE_ZERO,
             Number(10.0),
-            "Maximum time that a packet is held, so that the last packets of a flow are released.",
+            "With a length: maximum time that a packet is held, so that the last packets of a flow are released.",
         ),
     ],
 )
-.with(&[Rule::ExactlyOne(&["segments", "rate"]), Rule::Needs("segments", "flow"), Rule::Needs("flow", "segments")]);
+.with(&[
+    Rule::ExactlyOne(&["segments", "rate"]),
+    Rule::ExactlyOne(&["length", "late_ms"]),
+    Rule::AtMostOne(&["late_ms", "longest_wait_s"]),
+    Rule::Needs("segments", "flow"),
+    Rule::Needs("flow", "segments"),
+]);
 
 static ECN_FAULTS: Table = table(
     "ecn-faults",
@@ -151,7 +168,11 @@ macro_rules! link_keys {
                 "The queue at the link's entrance. Left out: one without limit.",
             ),
             optional("drops", Kind::OneOrMore(&Kind::Table(&DROPS)), "Segments to drop, by their number in the flow."),
-            optional("loss", Kind::Tagged { tag: "kind", tables: LOSS }, "Random loss."),
+            optional(
+                "loss",
+                Kind::OneOrMore(&Kind::Tagged { tag: "kind", tables: LOSS }),
+                "Loss at random or by length; a packet meets those of a list in their order.",
+            ),
             optional("duplicate", Kind::Table(&DUPLICATE), "Duplication."),
             optional("reorder", Kind::Table(&REORDER), "Reordering."),
             optional("jitter", Kind::Table(&JITTER), "Jitter."),

@@ -36,12 +36,25 @@ fn verify(base: &str, mistakes: &str) -> usize {
 
 #[test]
 fn mistakes_in_a_short_form_are_refused_with_exact_lines() {
-    assert_eq!(verify(PLAIN, PLAIN_MISTAKES), 110);
+    assert_eq!(verify(PLAIN, PLAIN_MISTAKES), 121);
 }
 
 #[test]
 fn mistakes_in_a_graph_are_refused_with_exact_lines() {
     assert_eq!(verify(GRAPH, GRAPH_MISTAKES), 19);
+}
+
+#[test]
+fn a_message_has_to_fit_into_the_send_buffer() {
+    let messages = "application = { kind = \"messages\", bytes = 6000, interval_ms = 5, endless = true }";
+    let over = with(PLAIN, "application = { kind = \"bulk\", bytes = 100_000 }", messages);
+    let over =
+        with(&over, "[flow.tcp]\npayload_bytes = 1000", "transport = \"sctp\"\n[flow.sctp]\nsend_buffer_bytes = 5000");
+    assert_eq!(
+        refusal(&with(&over, "recover = \"reno-sack\"", "")),
+        "run.toml:17: flow[0].application.bytes: a message has no room in a send buffer of 5000 bytes; allowed: a larger \
+         send_buffer_bytes, or fewer bytes"
+    );
 }
 
 #[test]
