@@ -116,7 +116,7 @@ def test_every_artefact_is_measured_on_the_wire() -> None:
     """Shown by CI, in target/live. The claims depend on the machine's load, and are not judged here."""
     out = Path(__file__).parents[2] / "target" / "live"
     assert main(["reproduce", "live", "--fresh", "--out", str(out)]) == 0
-    on_the_wire = {name for name, artefact in artefacts().items() if artefact.is_live}
+    on_the_wire = {name for name in artefacts() if name.startswith("live.")}
     assert on_the_wire <= set(store.stored_ids(out))
     for artefact in map(artefacts().__getitem__, on_the_wire):
         measured = store.read(out, artefact)

@@ -123,7 +123,9 @@ impl Settings {
     /// Returns the time after SHUTDOWN at which the association is aborted.
     pub(crate) fn guard(&self) -> Option<Duration> {
         match self.shutdown_guard {
-            ShutdownGuard::FiveTimesRtoMax => self.engine.path.rto.duration(Seam::Rto, "maximum_ms").map(|most| most * 5),
+            ShutdownGuard::FiveTimesRtoMax => {
+                self.engine.path.rto.duration(Seam::Rto, "maximum_ms").map(|most| most * 5)
+            }
             ShutdownGuard::After(duration) => Some(duration),
             ShutdownGuard::Off => None,
         }

@@ -264,7 +264,7 @@ fn queued_replies_are_bounded_and_in_order_with_and_without_offload() {
                 true => match pair.b.poll_super_segment(pair.now) {
                     None => break,
                     Some((how, leaving)) => {
-                        assert_eq!((how.unit, how.ip_len, how.headers_len, how.is_v6), (0, 20, 40, false));
+                        assert_eq!((how.unit, how.ip_len, how.headers_len, how.is_v6), (0, 20, 52, false));
                         leaving.append_to(&mut packet);
                     }
                 },

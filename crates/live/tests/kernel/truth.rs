@@ -38,7 +38,7 @@ fn the_truth_of_recordings_equals_the_kernels_own_counters() {
         let rows: Vec<Vec<&str>> = truth.lines().skip(1).map(|line| line.split(',').collect()).collect();
         // A frame may hold several segments, and the kernel counts segments.
         let segments = |of: &dyn Fn(&[&str]) -> bool| {
-            let segments = rows.iter().filter(|row| of(row)).map(|row| row[row.len() - 1].parse::<u64>().unwrap());
+            let segments = rows.iter().filter(|row| of(row)).map(|row| row[13].parse::<u64>().unwrap());
             segments.sum::<u64>()
         };
         let named = |cause: &str| segments(&|row| row[8] == cause);

@@ -126,23 +126,34 @@ fn the_cover_ack_of_originals_is_spurious() {
     }
 }
 
-/// Step 3 goes back to step 2: the cover ACK must then cover later retransmissions too, those that
-/// this ACK made leave included (section 4).
+/// Step 3 goes back to step 2: the cover ACK must then cover later retransmissions too.
 #[test]
 fn an_ack_that_is_no_cover_ack_sets_max_retransmit_again() {
     for name in [TIMESTAMPS, BIT] {
-        let mut case = Case::new(name).again(Cause::FastRetransmit, [11]);
+        let mut case = Case::new(name).again(Cause::Timeout, [11]);
         assert_eq!(case.sack(11, &[], Answers::Original), None);
-        // 11 was late, 13 is lost: the SACK of the late 11 answers an original, and does not cover 13.
-        let mut case = case.again(Cause::FastRetransmit, [13]);
-        assert_eq!(case.sack(13, &[], Answers::Original), None, "{name}");
-        assert_eq!(case.sack(17, &[], Answers::Retransmission), Some(Outcome::Genuine), "{name}");
+        let mut case = case.again(Cause::Timeout, [12, 13]);
+        // MaxRetransmit was set in step 2, before 12 and 13 were retransmitted: 11 is covered.
+        assert_eq!(case.sack(12, &[], Answers::Original), Some(Outcome::Spurious), "{name}");
         let mut case = Case::new(name).again(Cause::Timeout, [11, 12]);
         assert_eq!(case.sack(11, &[], Answers::Original), None);
         let mut case = case.again(Cause::Timeout, [13]);
         assert_eq!(case.sack(12, &[], Answers::Original), None, "step 2 again, now up to 13");
         assert_eq!(case.sack(13, &[], Answers::Original), None, "{name}");
         assert_eq!(case.sack(14, &[], Answers::Original), Some(Outcome::Spurious), "{name}");
+    }
+}
+
+/// In fast recovery, the cover ACK has to cover what the ACK before it made leave (section 4).
+#[test]
+fn a_late_chunk_does_not_cover_one_that_its_sack_made_leave() {
+    for name in [TIMESTAMPS, BIT] {
+        let mut case = Case::new(name).again(Cause::FastRetransmit, [11]);
+        assert_eq!(case.sack(11, &[], Answers::Original), None);
+        // 11 was late, 13 is lost.
+        let mut case = case.again(Cause::FastRetransmit, [13]);
+        assert_eq!(case.sack(13, &[], Answers::Original), None, "{name}");
+        assert_eq!(case.sack(17, &[], Answers::Retransmission), Some(Outcome::Genuine), "{name}");
     }
 }
 
@@ -190,13 +201,16 @@ fn the_safe_variant_asks_for_each_originals_own_timestamp() {
     assert_eq!(case.echoed(13, 12), Judgement::Undecided, "it has judged");
 }
 
-/// A retransmission after the cover ACK reverts the undo, unless an ACK proves its original.
+/// A retransmission after the cover ACK's MaxRetransmit was set reverts the undo, unless an ACK
+/// proves its original.
 #[test]
 fn a_later_retransmission_without_proof_is_a_genuine_loss_in_a_spurious_episode() {
     let spurious = |later: [u64; 2]| {
         let mut case = Case::safe().again(Cause::Timeout, [11]);
+        assert_eq!(case.echoed(11, 10), Judgement::Undecided);
+        let mut case = case.again(Cause::Timeout, later);
         assert_eq!(settled(case.echoed(12, 11)), Outcome::Spurious);
-        case.again(Cause::Timeout, later)
+        case
     };
     let mut case = spurious([12, 13]);
     assert_eq!(case.echoed(13, 12), Judgement::Undecided);
@@ -224,8 +238,9 @@ fn three_echoes_of_timestamps_never_sent_dismiss_the_detector() {
 #[test]
 fn the_combination_passes_on_genuine_losses_and_distrust() {
     let mut case = Case::of(&Choice::named("eifel-cover-or-dsack")).again(Cause::Timeout, [11]);
-    assert_eq!(settled(case.echoed(12, 11)), Outcome::Spurious);
+    assert_eq!(case.echoed(11, 10), Judgement::Undecided);
     let mut case = case.again(Cause::Timeout, [12]);
+    assert_eq!(settled(case.echoed(12, 11)), Outcome::Spurious);
     assert!(matches!(case.echoed(13, 11), Judgement::GenuineLossWithin(_)));
     let mut case = Case::of(&Choice::named("eifel-cover-or-dsack"));
     let mut last = Judgement::Undecided;

@@ -27,10 +27,8 @@ pub fn settings(seed: u64) -> impl Fn(usize, &mut Settings) {
         settings.data_with_cookie = dice.once_in(3);
         settings.cookie_life = ms(one(&mut dice, &[60_000, 60_000, 1500, 30]));
         settings.longest_init_wait = one(&mut dice, &[None, None, Some(ms(700))]);
-        settings.shutdown_guard = one(
-            &mut dice,
-            &[ShutdownGuard::FiveTimesRtoMax, ShutdownGuard::After(ms(4000)), ShutdownGuard::Off],
-        );
+        settings.shutdown_guard =
+            one(&mut dice, &[ShutdownGuard::FiveTimesRtoMax, ShutdownGuard::After(ms(4000)), ShutdownGuard::Off]);
         settings.max_init_retransmits = one(&mut dice, &[8, 2]);
         settings.association_max_retransmits = one(&mut dice, &[10, 10, 3]);
         settings.path_max_retransmits = one(&mut dice, &[5, 1, 0]);

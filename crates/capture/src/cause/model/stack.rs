@@ -136,8 +136,7 @@ impl StackModel {
 
     /// Returns whether the model would ignore an ACK of new data without SACK blocks.
     pub(crate) fn is_idle(&self) -> bool {
-        let (start, left_before) = self.last_retransmission;
-        let acknowledged = start == u64::MAX || self.left_before == left_before;
+        let acknowledged = self.last_retransmission.0 == u64::MAX || self.left_before == self.last_retransmission.1;
         self.is_open() && self.back_off == 0 && !self.probed && self.duplicates == 0 && acknowledged
     }
 

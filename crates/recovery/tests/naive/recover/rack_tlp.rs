@@ -54,6 +54,8 @@ pub struct RackTlp {
     samples: u64,
     /// The last time that new data was acknowledged.
     progress: u64,
+    /// From when the PTO counted that expired last.
+    expired: Option<u64>,
 }
 
 impl RackTlp {
@@ -284,7 +286,8 @@ impl RackTlp {
         let newest = sender.segments.last()?;
         let sacked = sender.segments.iter().any(|one| one.sacked);
         let probing = self.end_seq.is_some() || self.probe_due;
-        if sender.phase != Phase::Open || sacked || probing || sender.samples <= self.samples {
+        let begins = newest.last_sent.max(self.progress);
+        if sender.phase != Phase::Open || sacked || probing || self.expired == Some(begins) {
             return None;
         }
         let pto = match sender.timer.srtt {
@@ -292,7 +295,7 @@ impl RackTlp {
             Some(srtt) => 2 * srtt as u64,
             None => 1_000_000_000,
         };
-        Some(newest.last_sent.max(self.progress) + pto)
+        Some(begins + pto)
     }
 
     /// Handles the expiry of a timer. Returns whether it was the recovery's own timer, and not the
@@ -311,7 +314,11 @@ impl RackTlp {
             return true;
         }
         // TLP_calc_PTO: the probe replaces the timeout, if the timeout comes first.
-        (self.probe_due, self.samples) = (true, sender.samples);
+        self.expired = sender.segments.last().map(|newest| newest.last_sent.max(self.progress));
+        // Section 7.3: without a new sample, the probe is skipped.
+        if sender.samples > self.samples {
+            (self.probe_due, self.samples) = (true, sender.samples);
+        }
         sender.start_timer(now);
         true
     }
