@@ -11,9 +11,9 @@ const LONGEST_USER_MESSAGE: i64 = 20_000;
 
 /// Adds newer keys to a whole case.
 pub(super) fn add(dice: &Dice, scale: &Scale, top: &mut Table) {
-    let on_links: [(&str, fn(&mut Dice, &Scale, &mut Table)); 2] =
-        [("larger-than", loss_by_length), ("late_ms", lateness)];
-    for (name, draw) in on_links {
+    type Draw = fn(&mut Dice, &Scale, &mut Table);
+    let on_links: [Draw; 2] = [loss_by_length, lateness];
+    for (name, draw) in ["larger-than", "late_ms"].into_iter().zip(on_links) {
         if let Some(mut dice) = dice.of_newcomer(name) {
             directions(top).into_iter().for_each(|link| {
                 if dice.chance(0.15) {
