@@ -39,6 +39,10 @@ class PathError(ValueError):
     __module__ = "eifel.errors"
 
 
+class RunError(RuntimeError):
+    __module__ = "eifel.errors"
+
+
 class Run:
     def __init__(self, scenario: dict[str, Any], repetition: int, record: list[str]) -> None:
         self._scenario, self._repetition, self._record = scenario, repetition, record

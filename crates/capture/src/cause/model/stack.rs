@@ -8,7 +8,7 @@
 //! connections' congestion.
 //! *From* RFC 6298, RFC 8985 and RFC 5682; for undone timeouts RFC 3522 and RFC 3708, in the forms that Linux has.
 
-use super::fit::{HELD, clocked, departure, is_at_once, misfit, misfit_of_timer};
+use super::fit::{HELD, clocked, departure, is_at_once, ln, misfit, misfit_of_timer};
 use super::{AckReceived, Cause, Retransmitted, Settings};
 use crate::cause::sender::Overtaken;
 use crate::order::AckPlace;
@@ -380,9 +380,7 @@ impl StackModel {
             return WITHOUT_EVIDENCE;
         }
         match self.state {
-            State::Open if duplicates > self.threshold => {
-                (f64::from(duplicates) / f64::from(self.threshold)).ln() / 2.0
-            }
+            State::Open if duplicates > self.threshold => ln(f64::from(duplicates) / f64::from(self.threshold)) / 2.0,
             State::Loss { high, .. } if resent.start < high => WITHOUT_EVIDENCE,
             _ => 0.0,
         }
