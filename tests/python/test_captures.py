@@ -118,7 +118,7 @@ def test_a_judgement_over_nothing_fails(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["analyze", str(other), "--fail-if", "spurious>1%"]) == 1
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="SKIPPED: tshark is not installed, so it was not compared")
 def test_tshark_and_the_report_agree_on_the_retransmissions_of_sctp(capsys: pytest.CaptureFixture[str]) -> None:
     capture = FAULTS / "sctp_verbose.pcapng"
     assert main(["analyze", str(capture), "--compare-tshark", "--json"]) == 0

@@ -2,7 +2,7 @@
 
 /// The most windows kept per event.
 const MOST_WINDOWS: usize = 1 << 12;
-/// A reduction of at most so many bytes is regained by an ACK or two, and shows no undo.
+/// A window grows back from a reduction of at most this many bytes within two ACKs. Such growth shows no undo.
 const SMALL_REDUCTION: u64 = 2 * PACKET;
 /// The most bytes by which an ACK of one packet raises the window.
 const PACKET: u64 = 1500;
