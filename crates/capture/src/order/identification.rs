@@ -34,7 +34,7 @@ pub struct Identifications {
 
 impl Identifications {
     /// Handles the identification of the next packet; 0 means that it has none. Returns the number
-    /// of the packet, as [`number`](Self::number) does.
+    /// of the packet: its identification, and above it the laps of the counter.
     #[inline(always)]
     pub fn on_packet(&mut self, identification: u16) -> u32 {
         let step = identification.wrapping_sub(self.newest);

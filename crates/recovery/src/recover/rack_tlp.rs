@@ -222,7 +222,7 @@ impl Recovery for RackTlp {
         self.after_ece.on_sent(sent);
         let again = matches!(kind, Kind::Retransmission(_));
         if self.tlp.is_due() {
-            self.tlp.on_sent(sent.end, again);
+            self.tlp.on_sent(now, sent.end, again);
         } else if again {
             self.rack.on_retransmission(now, sent.start);
         }

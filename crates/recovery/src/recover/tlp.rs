@@ -32,7 +32,8 @@ pub(super) struct Tlp {
     /// The number of round-trip samples when the last probe became due. The next probe needs a
     /// newer sample, or SRTT may be out of date.
     samples: u64,
-    /// From when the PTO counted that expired last. Another one begins with new data or its ACK.
+    /// From when the PTO counted that expired last, or when its probe was sent. Another one begins with
+    /// new data or its ACK.
     expired: Option<Instant>,
 }
 
@@ -43,12 +44,11 @@ impl Tlp {
 
     /// Returns when a probe is due: one PTO after new data was last sent or acknowledged (section
     /// 7.2). The driver sends it at the RTO if that comes first. Returns `None` if the PTO is not
-    /// armed.
+    /// armed. It is also armed while a probe is in flight: it then sends nothing but restarts the RTO.
     pub(super) fn alarm(&self, board: &Scoreboard, view: &View) -> Option<Instant> {
         let begins = self.begins(board)?;
-        // Section 7.3: one probe at a time, and behind a PTO only the RTO.
-        let possible = self.probe == TailProbe::None && self.expired != Some(begins);
-        if !possible || !view.sack || !board.sacked().is_empty() {
+        // Section 7.3: behind a PTO only the RTO.
+        if self.is_due() || self.expired == Some(begins) || !view.sack || !board.sacked().is_empty() {
             return None;
         }
         let pto = match view.round_trips.smoothed() {
@@ -64,11 +64,11 @@ impl Tlp {
         Some(board.newest()?.last_sent().max(self.progress))
     }
 
-    /// Marks the probe as due, because the alarm has fired. It is skipped without a round-trip sample
-    /// since the last probe (section 7.3).
+    /// Marks the probe as due, because the alarm has fired. It is skipped while another one is in flight,
+    /// and without a round-trip sample since the last one (section 7.3).
     pub(super) fn on_alarm(&mut self, board: &Scoreboard, view: &View) {
         self.expired = self.begins(board);
-        if view.round_trips.taken() > self.samples {
+        if self.probe == TailProbe::None && view.round_trips.taken() > self.samples {
             (self.probe, self.samples) = (TailProbe::Due, view.round_trips.taken());
         }
     }
@@ -80,7 +80,8 @@ impl Tlp {
 
     /// Records that the probe was sent, up to `end`. `again` is true for a retransmission of the
     /// highest segment and false for new data.
-    pub(super) fn on_sent(&mut self, end: u64, again: bool) {
+    pub(super) fn on_sent(&mut self, now: Instant, end: u64, again: bool) {
+        self.expired = Some(now);
         self.probe = if again { TailProbe::Retransmission { end } } else { TailProbe::New { end } };
     }
 
@@ -178,11 +179,11 @@ mod tests {
     #[test]
     fn a_probe_of_new_data_repairs_nothing() {
         let mut tlp = tlp();
-        tlp.on_sent(5001, false);
+        tlp.on_sent(at(0), 5001, false);
         assert!(!tlp.on_ack(&acked(6001, 1000), at(1)));
         assert_eq!(tlp.probe, TailProbe::None);
 
-        tlp.on_sent(5001, true);
+        tlp.on_sent(at(0), 5001, true);
         assert!(!tlp.on_ack(&acked(5000, 1000), at(1)));
         assert!(!tlp.on_ack(&acked(5001, 1), at(1)));
         assert_eq!(tlp.probe, TailProbe::Retransmission { end: 5001 }, "it may still be either");
@@ -194,9 +195,9 @@ mod tests {
         let blocks = [4001, 5001].map(|end| [Block { start: end - 1000, end }]);
         let dsack = |end: u64| Acked { dsacks: &blocks[usize::from(end == 5001)], ..acked(6001, 1000) };
         let mut tlp = tlp();
-        tlp.on_sent(5001, false);
+        tlp.on_sent(at(0), 5001, false);
         assert!(!tlp.is_answered_by_dsack(&dsack(5001)), "new data");
-        tlp.on_sent(5001, true);
+        tlp.on_sent(at(0), 5001, true);
         assert!(!tlp.is_answered_by_dsack(&dsack(4001)));
         assert!(tlp.is_answered_by_dsack(&dsack(5001)));
         assert!(tlp.clone().on_ack(&dsack(4001), at(1)));
@@ -204,9 +205,23 @@ mod tests {
         assert_eq!(tlp.probe, TailProbe::None);
     }
 
+    /// Section 7.3, condition 1: the PTO of data sent behind a probe in flight sends no second one.
+    #[test]
+    fn there_is_one_probe_at_a_time() {
+        let mut board = Scoreboard::default();
+        board.skip_to(1);
+        board.on_new(at(5), 1000, None);
+        let mut tlp = tlp();
+        tlp.on_sent(at(1005), 1001, true);
+        board.on_new(at(1010), 1000, None);
+        assert_eq!(tlp.alarm(&board, &view(true)), Some(at(2010)));
+        tlp.on_alarm(&board, &view(true));
+        assert!(!tlp.is_due());
+        assert_eq!(tlp.probe, TailProbe::Retransmission { end: 1001 });
+    }
+
     /// Without an SRTT the alarm fires one second after the newest segment was sent or new data was
-    /// acknowledged. There is no alarm while a probe is in flight, without SACK, or with SACKed
-    /// data.
+    /// acknowledged. There is none after a probe, without SACK, or with SACKed data.
     #[test]
     fn the_alarm_counts_from_the_last_transmission_or_ack() {
         let mut board = Scoreboard::default();
@@ -219,10 +234,8 @@ mod tests {
         tlp.on_ack(&acked(1001, 1000), at(30));
         assert_eq!(tlp.alarm(&board, &view(true)), Some(at(1030)));
         assert_eq!(tlp.alarm(&board, &view(false)), None);
-        tlp.on_sent(3001, true);
+        tlp.on_sent(at(30), 3001, true);
         assert_eq!(tlp.alarm(&board, &view(true)), None);
-        tlp.forget();
-        tlp.on_alarm(&board, &view(true));
         tlp.forget();
         assert_eq!(tlp.alarm(&board, &view(true)), None, "the RTO is next");
         board.on_new(at(40), 1000, None);

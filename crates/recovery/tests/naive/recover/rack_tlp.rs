@@ -54,7 +54,7 @@ pub struct RackTlp {
     samples: u64,
     /// The last time that new data was acknowledged.
     progress: u64,
-    /// From when the PTO counted that expired last.
+    /// From when the PTO counted that expired last, or when its probe was sent.
     expired: Option<u64>,
 }
 
@@ -285,9 +285,8 @@ impl RackTlp {
         }
         let newest = sender.segments.last()?;
         let sacked = sender.segments.iter().any(|one| one.sacked);
-        let probing = self.end_seq.is_some() || self.probe_due;
         let begins = newest.last_sent.max(self.progress);
-        if sender.phase != Phase::Open || sacked || probing || self.expired == Some(begins) {
+        if sender.phase != Phase::Open || sacked || self.probe_due || self.expired == Some(begins) {
             return None;
         }
         let pto = match sender.timer.srtt {
@@ -315,9 +314,10 @@ impl RackTlp {
         }
         // TLP_calc_PTO: the probe replaces the timeout, if the timeout comes first.
         self.expired = sender.segments.last().map(|newest| newest.last_sent.max(self.progress));
-        // Section 7.3: without a new sample, the probe is skipped.
-        if sender.samples > self.samples {
-            (self.probe_due, self.samples) = (true, sender.samples);
+        // Section 7.3: with a probe in flight or without a new sample, the probe is skipped.
+        if self.end_seq.is_none() && sender.samples > self.samples {
+            // It is sent at once, and begins no PTO.
+            (self.probe_due, self.samples, self.expired) = (true, sender.samples, Some(now));
         }
         sender.start_timer(now);
         true
