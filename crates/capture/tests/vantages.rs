@@ -71,7 +71,7 @@ fn detectors_at_the_receiver_judge_most_retransmissions() {
     // By capture point: the retransmissions that detectors judge at the sender, and how many of
     // them have no judgement at this point.
     let mut found = BTreeMap::<String, (usize, usize)>::new();
-    for seed in 0..60 {
+    for seed in 0..80 {
         let Ok(run) = captured(seed, Weather::Wild) else { continue };
         let of_place = run.places.iter().map(|place| {
             let by_frame: BTreeMap<_, _> = told(&place.pcapng).into_iter().collect();

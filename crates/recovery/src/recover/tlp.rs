@@ -234,8 +234,9 @@ mod tests {
         tlp.on_ack(&acked(1001, 1000), at(30));
         assert_eq!(tlp.alarm(&board, &view(true)), Some(at(1030)));
         assert_eq!(tlp.alarm(&board, &view(false)), None);
+        tlp.on_alarm(&board, &view(true));
+        assert!(tlp.is_due());
         tlp.on_sent(at(30), 3001, true);
-        assert_eq!(tlp.alarm(&board, &view(true)), None);
         tlp.forget();
         assert_eq!(tlp.alarm(&board, &view(true)), None, "the RTO is next");
         board.on_new(at(40), 1000, None);
