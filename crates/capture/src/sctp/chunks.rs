@@ -294,7 +294,7 @@ impl Chunks {
     /// Adds the retransmissions with their verdicts to `into`. Returns their cost.
     pub(crate) fn finish(
         &mut self,
-        point: &CapturePoint,
+        (point, began): (&CapturePoint, u64),
         (connection, sender): (u64, End),
         into: &mut Vec<Retransmission>,
     ) -> Cost {
@@ -308,6 +308,7 @@ impl Chunks {
             has_reported: self.retransmissions.evidence.reports,
             shortest: point.receiver_rtt().unwrap_or(0),
             until: point.when.nanos,
+            midstream: (self.una >= MIDSTREAM).then_some(began),
         };
         let initial = self.initial.unwrap_or_default();
         let id = DirectionId { connection, sender, number: |position| Number::Tsn(wrap(position, initial).0) };
@@ -388,7 +389,7 @@ mod tests {
         );
         let point = at(When::default());
         let mut found = Vec::new();
-        chunks.finish(&point, (0, End::Client), &mut found);
+        chunks.finish((&point, 0), (0, End::Client), &mut found);
         let reasons = [0, 1, 2, most as usize + 2].map(|number| (found[number].copy, found[number].reason));
         let (open, forgotten) =
             ("no acknowledgement covers it in the capture", "too many retransmissions to remember them all");

@@ -187,7 +187,8 @@ impl Association {
         let directions = [0, 1].map(|side| {
             let point = self.point(side, self.last);
             let sender = if side == 0 { End::Client } else { End::Server };
-            let cost = self.chunks[side].finish(&point, (self.number, sender), &mut retransmissions);
+            let cost =
+                self.chunks[side].finish((&point, self.first.nanos), (self.number, sender), &mut retransmissions);
             let nanos = self.last.nanos.saturating_sub(self.first.nanos);
             DirectionSummary {
                 vantage: point.vantage(),

@@ -299,11 +299,11 @@ impl LossState {
         newest
     }
 
-    /// Adds the retransmissions with their verdicts to the report. Returns the name of the model
-    /// that explains them best.
+    /// Adds the retransmissions with their verdicts to the report. `midstream` is when the capture began, in
+    /// nanoseconds, if it shows no handshake. Returns the name of the model that explains them best.
     pub(crate) fn finish(
         &mut self,
-        point: &CapturePoint,
+        (point, midstream): (&CapturePoint, Option<u64>),
         id: &DirectionId<impl Fn(u64) -> Number>,
         (into, cost): (&mut Vec<Retransmission>, &mut Cost),
     ) -> Option<&'static str> {
@@ -320,6 +320,7 @@ impl LossState {
             has_reported: evidence.reports,
             shortest: point.receiver_rtt().unwrap_or(0),
             until: point.when.nanos,
+            midstream,
         };
         let detector_verdicts = |episode| self.model.detector_verdicts(episode);
         self.retransmissions.finish(

@@ -12,6 +12,10 @@ const COPIED_WITHIN: u64 = 60_000_000;
 /// The smallest retransmission timeout of common stacks, in nanoseconds.
 const SMALLEST_TIMEOUT: u64 = 200_000_000;
 
+/// How long after a capture began without a handshake missing data may be of before, in nanoseconds: most senders
+/// have repaired by then what was outstanding.
+const LONGEST_OUTSTANDING: u64 = 1_000_000_000;
+
 /// A verdict with its confidence, reason and evidence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Judged {
@@ -43,6 +47,8 @@ pub(crate) struct Circumstances {
     pub(crate) shortest: u64,
     /// When the last packet of the connection passed, in nanoseconds.
     pub(crate) until: u64,
+    /// When the capture began, in nanoseconds, if it shows no handshake: data may have been sent before.
+    pub(crate) midstream: Option<u64>,
 }
 
 const fn judged(verdict: Verdict, confidence: Confidence, reason: &'static str, evidence: Option<u64>) -> Judged {
@@ -52,6 +58,10 @@ const fn judged(verdict: Verdict, confidence: Confidence, reason: &'static str, 
 /// A later transmission passed first. Whether an earlier one arrived is unknown.
 pub(crate) const OVERTAKEN: Judged =
     judged(Verdict::Undecidable, Confidence::Weak, "a later transmission passed before it", None);
+
+/// What lacks is so near to the beginning of the capture that it may have passed before.
+pub(crate) const MAY_BE_OLDER: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "the original may have passed before the capture began", None);
 
 /// The retransmission arrived. Whether the original arrived after it is unknown.
 pub(crate) const LATE_ORIGINAL: Judged =
@@ -177,10 +187,15 @@ impl SegmentEvidence {
         if !circumstances.at_sender && !self.transmissions[index + 1..].iter().all(after) {
             return MAY_BE_THE_ORIGINAL;
         }
+        let missed = self.transmissions[0].nanos;
+        if circumstances.midstream.is_some_and(|began| missed.saturating_sub(began) < LONGEST_OUTSTANDING) {
+            return MAY_BE_OLDER;
+        }
         // The original may still be under way when the capture ends, if that is soon.
         let late = self.first.behind.map_or(0, |behind| this.nanos.saturating_sub(behind.nanos));
         let over = this.nanos + late.min(REORDERED_WITHIN) <= circumstances.until;
-        let confidence = if over && self.is_sent_after(&this) { Certain } else { Likely };
+        let certain = over && self.is_sent_after(&this) && circumstances.midstream.is_none();
+        let confidence = if certain { Certain } else { Likely };
         let answer = self.answer.map(|answer| answer.when.frame);
         judged(Verdict::Needed, confidence, "the original never passed the capture point", answer)
     }
@@ -350,6 +365,7 @@ mod tests {
                     has_reported: coin(),
                     shortest: SHORTEST * u64::from(!coin()),
                     until: random.one_of(&[1000, u64::MAX]),
+                    midstream: None,
                 };
                 let (may, now) = (one.is_open(), behind(&mut random, 1000));
                 writeln!(said, "{may} {:?}", one.latest_that_arrived(now, circumstances.shortest)).unwrap();
