@@ -44,11 +44,7 @@ impl Jitter {
             deadline = deadline.max(self.latest);
         }
         self.latest = self.latest.max(deadline);
-        if deadline <= now {
-            return Fate::Pass;
-        }
-        self.waiting.hold(deadline, one);
-        Fate::Held
+        self.waiting.hold(deadline, now, one)
     }
 
     pub(super) fn waiting(&self) -> &Waiting {

@@ -42,11 +42,7 @@ impl Late {
             return Fate::Pass;
         }
         let deadline = now + self.late.draw(&mut self.chooser.stream);
-        if deadline <= now {
-            return Fate::Pass;
-        }
-        self.waiting.hold(deadline, one);
-        Fate::Held
+        self.waiting.hold(deadline, now, one)
     }
 
     pub(super) fn waiting(&self) -> &Waiting {

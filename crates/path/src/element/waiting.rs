@@ -1,5 +1,6 @@
 //! Parcels that wait, each for a deadline of its own.
 
+use super::Fate;
 use crate::parcel::{Labelled, Parcel};
 use core::cmp::{Ordering, Reverse};
 use eifel_base::time::Instant;
@@ -47,9 +48,14 @@ impl Ord for Held {
 }
 
 impl Waiting {
-    pub(super) fn hold(&mut self, deadline: Instant, one: &Labelled) {
+    /// Holds a parcel, unless its deadline has come.
+    pub(super) fn hold(&mut self, deadline: Instant, now: Instant, one: &Labelled) -> Fate {
+        if deadline <= now {
+            return Fate::Pass;
+        }
         self.count += 1;
         self.held.push(Reverse(Held { deadline, number: self.count, one: *one }));
+        Fate::Held
     }
 
     /// Returns a parcel whose deadline has come.
