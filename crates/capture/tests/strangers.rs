@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 
 use eifel_capture::files;
+use eifel_capture::frame::read::Reader;
+use eifel_capture::report::anonymise::Anonymiser;
 use eifel_capture::report::{Report, text};
 use eifel_capture::result::{Cause, Confidence, Number, Verdict};
 
@@ -98,6 +100,20 @@ fn equal_addresses_in_three_vlans_are_three_connections() {
     assert_eq!(report.retransmissions, []);
     let vlans: Vec<_> = report.connections.iter().map(|one| (one.vlans.clone(), one.packets, one.twins)).collect();
     assert_eq!(vlans, [(vec![], 14, 0), (vec![42], 14, 0), (vec![10, 20], 14, 0)]);
+}
+
+/// Without the tags, the three connections between equal addresses would be one.
+#[test]
+fn an_anonymised_copy_keeps_vlans_apart_under_other_numbers() {
+    let (mut reader, mut copy) = (Reader::new(), Anonymiser::new(Vec::new()).unwrap());
+    reader.feed(&std::fs::read(path("three_vlans.pcap")).unwrap());
+    while let Some(frame) = reader.frame().unwrap() {
+        copy.frame(&frame).unwrap();
+    }
+    let report = Report::of_bytes("copy", &copy.finish().unwrap()).unwrap();
+    assert_eq!(report.retransmissions, []);
+    let vlans: Vec<_> = report.connections.iter().map(|one| (one.vlans.clone(), one.packets, one.twins)).collect();
+    assert_eq!(vlans, [(vec![], 14, 0), (vec![1], 14, 0), (vec![2, 3], 14, 0)]);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //!
 //! Each TCP segment becomes a raw IP packet with its TCP header and the options that this crate
 //! knows. Each SCTP packet becomes a raw IP packet with its chunks. Addresses are replaced by
-//! addresses of benchmarking and documentation networks, always the same for a host. Link layers,
-//! tunnels, payload and all other options are left out. A router's ICMP message about a segment
+//! addresses of benchmarking and documentation networks, always the same for a host. VLAN tags get other
+//! numbers. Link layers, tunnels, payload and all other options are left out. A router's ICMP message about a segment
 //! that was too long quotes only the segment's ports and sequence number. Every other frame becomes
 //! an empty frame, so that frames keep their numbers.
 
@@ -13,13 +13,16 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::frame::decode::{self, Content, Fragments, Packet, TooBig, sctp, without_vlans};
+use crate::frame::decode::{self, Content, Fragments, Packet, TooBig, sctp, vlans, without_vlans};
 use crate::frame::read::Frame;
 use chunks::{Heartbeats, without_content};
 use eifel_packet::ip::{self, Addresses, Header};
 use eifel_packet::pcapng::{self, Interface, Writer};
 use eifel_packet::segment::Segment;
 use eifel_packet::{datagram, icmp, sctp::PROTOCOL as SCTP, tcp::PROTOCOL as TCP};
+
+/// The link type of Ethernet in pcapng.
+const ETHERNET: u16 = 1;
 
 /// Writes the anonymised copy of a capture.
 pub struct Anonymiser<W: Write> {
@@ -28,6 +31,9 @@ pub struct Anonymiser<W: Write> {
     fragments: Fragments,
     /// The number of each host's new address. One address in two tunnels counts as two hosts.
     hosts: BTreeMap<(u32, IpAddr), u32>,
+    /// The interface of packets with VLAN tags, if there are any, and the new number of each VLAN.
+    tagged: Option<Interface>,
+    vlans: BTreeMap<u16, u16>,
     heartbeats: Heartbeats,
 }
 
@@ -44,6 +50,8 @@ impl<W: Write> Anonymiser<W> {
             interface,
             fragments: Fragments::default(),
             hosts: BTreeMap::new(),
+            tagged: None,
+            vlans: BTreeMap::new(),
             heartbeats: Heartbeats::default(),
         })
     }
@@ -53,16 +61,39 @@ impl<W: Write> Anonymiser<W> {
     /// # Errors
     /// The output cannot be written.
     pub fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
-        let copy = match decode::content(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
-            Ok(Content::Tcp(packet)) => self.segment(&packet),
-            Ok(Content::Sctp(packet)) => self.chunks(&packet),
-            Ok(Content::TooBig(message)) => self.too_big(&message),
-            Err(_) => None,
+        let (copy, network) = match decode::content(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
+            Ok(Content::Tcp(packet)) => (self.segment(&packet), packet.tunnel),
+            Ok(Content::Sctp(packet)) => (self.chunks(&packet), packet.tunnel),
+            Ok(Content::TooBig(message)) => (self.too_big(&message), message.tunnel),
+            Err(_) => (None, 0),
         };
-        let (bytes, rest) = copy.unwrap_or_default();
+        let (mut bytes, rest) = copy.unwrap_or_default();
+        let mut interface = self.interface;
+        if !bytes.is_empty() && vlans(network).next().is_some() {
+            interface = self.tag(&mut bytes, network)?;
+        }
         let wire_len = bytes.len() as u32 + rest;
         let packet = pcapng::Packet { bytes: &bytes, wire_len, comment: None };
-        self.writer.packet(self.interface, frame.nanos, packet)
+        self.writer.packet(interface, frame.nanos, packet)
+    }
+
+    /// Puts an Ethernet header with the VLAN tags of a network in front of an IP packet. Returns the
+    /// interface of such packets.
+    fn tag(&mut self, bytes: &mut Vec<u8>, network: u32) -> io::Result<Interface> {
+        const ADDRESSES: [u8; 12] = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
+        let mut header = ADDRESSES.to_vec();
+        for vlan in vlans(network) {
+            let next = self.vlans.len() as u16 + 1;
+            let number = *self.vlans.entry(vlan).or_insert(next);
+            header.extend([0x81, 0]);
+            header.extend(number.to_be_bytes());
+        }
+        header.extend(if bytes[0] >> 4 == 6 { [0x86, 0xdd] } else { [8, 0] });
+        bytes.splice(..0, header);
+        match self.tagged {
+            Some(interface) => Ok(interface),
+            None => Ok(*self.tagged.insert(self.writer.interface_of("anonymised", ETHERNET)?)),
+        }
     }
 
     /// Ends the copy.
