@@ -1,4 +1,4 @@
-"""What `eifel analyze` makes of QUIC logs besides the report: tables, metrics, a page, and conditions."""
+"""What `eifel analyze` makes of logs besides the report: tables, metrics, a page, and conditions."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ Row = Mapping[str, Any]
 VERDICTS = {"spurious": "spurious", "needed": "genuine", "undecidable": "undecidable"}
 """The verdicts on packets declared lost, by those on retransmissions."""
 DECIDED = ("spurious", "needed")
+COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+"""How files of gzip and of zstd begin."""
+MOST_HEADER = 1 << 12
 MOST_ROWS = 1000
 """The most packets in a page."""
 
@@ -30,7 +33,19 @@ def losses(report: Row) -> Row:
 def expect_one_kind(report: Row, option: str) -> None:
     """Raises BadInputError if captures and logs were analysed together: their rows differ."""
     if report["captures"] and losses(report)["traces"]:
-        raise BadInputError(f"{option}: captures and logs of QUIC have different rows; expected one kind of file")
+        raise BadInputError(f"{option}: captures and logs have different rows; expected one kind of file")
+
+
+def expect_facts(files: Sequence[str]) -> None:
+    """Raises BadInputError if a file that can be read does not begin as a table of records does."""
+    for name in files:
+        if not (path := Path(name)).is_file():
+            continue
+        with path.open("rb") as file:
+            first = file.readline(MOST_HEADER)
+        columns = [cell.strip(' \r\n"') for cell in first.decode(errors="replace").removeprefix("\ufeff").split(",")]
+        if not first.startswith(COMPRESSED) and not {"time_s", "event"} <= set(columns):
+            raise BadInputError(f"--facts: {name}: expected a first line with the columns time_s, event and number")
 
 
 def count(report: Row, of: str) -> int:

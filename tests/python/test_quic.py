@@ -115,3 +115,30 @@ def test_a_page_and_graphs_show_the_losses(tmp_path: Path) -> None:
 def test_a_log_has_no_frames_to_copy(tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyze", write(tmp_path), option, str(tmp_path / "copy.pcapng")]) == 2
     assert "a log of QUIC has no frames" in capsys.readouterr().err
+
+
+def test_records_of_another_transport_are_judged_as_logs_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The example: transmission 1 was declared lost by reordering, and acknowledged 50 ms later."""
+    example = Path(__file__).parents[2] / "examples" / "facts.csv"
+    assert main(["analyze", "--facts", str(example), "--json", "--fail-if", "spurious>1%"]) == 1
+    found = json.loads(capsys.readouterr().out)["quic"]
+    (lost,) = found["packets"]
+    assert (lost["packet_number"], lost["trigger"], lost["acknowledged_ms"]) == (1, "reordering", 160.0)
+    assert (lost["verdict"], lost["confidence"]) == ("spurious", "certain")
+    assert main(["analyze", str(example), "--csv", str(tmp_path / "rows.csv")]) == 0
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 2
+
+
+def test_a_table_without_the_columns_of_records_is_refused_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("time,what\n0,sent\n")
+    assert main(["analyze", "--facts", str(table)]) == 2
+    expected = f"eifel: --facts: {table}: expected a first line with the columns time_s, event and number"
+    assert capsys.readouterr().err.strip() == expected
+    table.write_text("time_s,event,number\n0,sent,0\nx,lost,0\n")
+    assert main(["analyze", "--facts", str(table)]) == 2
+    assert 'line 3: time_s "x"; expected seconds' in capsys.readouterr().err

@@ -282,3 +282,27 @@ fn a_log_in_another_schema_version_gets_equal_verdicts() {
         assert_eq!(times(&found), times(&expected), "{unit}");
     }
 }
+
+/// The process that wrote it was killed. A cut event, whose list of ranges may be cut too, does not count.
+#[test]
+fn a_log_that_was_cut_off_counts_up_to_its_last_whole_event() {
+    let event = |number: u64| {
+        let frames =
+            r#""frames": [{"frame_type": "ack", "acked_ranges": [[0, 1], [3, 4]]}, {"note": "] \"events\": [ \\"}]"#;
+        let packet = format!(r#""header": {{"packet_type": "1RTT", "packet_number": {number}}}"#);
+        format!(r#"{{"time": {number}, "name": "packet_sent", "data": {{{packet}, {frames}}}}}"#)
+    };
+    let head =
+        r#"{"qlog_version": "0.3", "title": "events", "traces": [{"vantage_point": {"type": "client"}, "events": ["#;
+    let events: Vec<String> = (0..3).map(event).collect();
+    let text = format!("{head}{}]}}]}}", events.join(", "));
+    let ends: Vec<usize> = (1..=3).map(|count| head.len() + events[..count].join(", ").len()).collect();
+    for cut in 1..text.len() {
+        let whole = ends.iter().filter(|end| **end <= cut).count() as u64;
+        match analyse(&[("cut.qlog", &text[..cut])]) {
+            Ok(found) => assert_eq!((found.traces[0].sent, found.traces[0].damaged), (whole, 1), "{cut}"),
+            Err(message) => assert!(whole == 0 && message.starts_with("cut.qlog: not qlog: "), "{cut}: {message}"),
+        }
+    }
+    assert_eq!(analyse(&[("whole.qlog", &text)]).unwrap().traces[0].sent, 3);
+}

@@ -14,6 +14,8 @@
   const wasm = await engineBytes();
   const source = $("worker").textContent;
   let now = linked();
+  // A link is to a run; captures come first on the page.
+  if (location.hash.length > 1) $("play").scrollIntoView();
   const folded = { a: new Set(), b: new Set() };
   const sides = { a: side("a"), b: side("b") };
 

@@ -148,7 +148,7 @@ impl Opened {
                 Ok(self.report_answer())
             }
             Stage::Log(log) => {
-                let log = String::from_utf8(log).map_err(|_| self.message("not qlog: not UTF-8".to_owned()))?;
+                let log = String::from_utf8(log).map_err(|_| self.message("no log: not UTF-8".to_owned()))?;
                 self.report.quic = Some(quic::analyse(&[(&self.name, &log)])?);
                 Ok(self.report_answer())
             }

@@ -81,6 +81,8 @@ def command(options: argparse.Namespace) -> int:
     conditions = [condition(text) for text in options.fail_if]
     for name in filter(None, (options.csv, options.otel, options.report, options.annotate, options.extract_path)):
         expect_file(Path(name))
+    if options.facts:
+        quic.expect_facts(options.files)
     try:
         analysis = _analysis(options.files)
         score = analysis.score(options.score) if options.score else None

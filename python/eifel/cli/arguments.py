@@ -329,6 +329,10 @@ def _add_analyze(commands: Commands) -> None:
     parser.path(
         "files", "FILE", "pcap, pcapng or snoop, perhaps compressed by gzip or zstd; - is standard input", nargs="+"
     )
+    parser.switch(
+        "--facts",
+        "FILE is a table of what any transport sent, acknowledged and declared lost (docs/reference/captures.md)",
+    )
     parser.path("--csv", "FILE", "write the retransmissions as CSV")
     parser.path("--parquet", "FILE", "write the retransmissions as Parquet")
     parser.path("--annotate", "FILE", "copy the capture to a pcapng with comments")

@@ -77,7 +77,7 @@ pub fn follow(path: &Path, on_totals: &mut dyn FnMut(Totals) -> Result<(), Strin
     Ok(Report::of_one(capture, analyzer.finish()))
 }
 
-/// Returns whether a file is a QUIC log and not a capture, by its name or its first bytes.
+/// Returns whether a file is a log and not a capture, by its name or its first bytes.
 fn is_log(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let plain_name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
@@ -86,11 +86,11 @@ fn is_log(path: &Path) -> bool {
     }
     let mut first = Vec::new();
     let read = path.as_os_str() != STANDARD_INPUT
-        && open(path, &Rc::default()).and_then(|file| file.take(64).read_to_end(&mut first)).is_ok();
+        && open(path, &Rc::default()).and_then(|file| file.take(256).read_to_end(&mut first)).is_ok();
     read && quic::is_log(&first)
 }
 
-/// Judges QUIC logs.
+/// Judges logs.
 fn losses(logs: &[PathBuf]) -> Result<Losses, String> {
     let texts = texts(logs)?;
     quic::analyse(&named(&texts))
@@ -100,7 +100,7 @@ fn named(texts: &[(String, String)]) -> Vec<(&str, &str)> {
     texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
 }
 
-/// Reads QUIC logs. Returns their names and texts.
+/// Reads logs. Returns their names and texts.
 fn texts(logs: &[PathBuf]) -> Result<Vec<(String, String)>, String> {
     let mut texts = Vec::new();
     for path in logs {
@@ -112,7 +112,7 @@ fn texts(logs: &[PathBuf]) -> Result<Vec<(String, String)>, String> {
         if bytes.len() as u64 > most {
             return Err(said("expected a log of at most 1 GiB, and of at most 100 times its stored bytes"));
         }
-        let text = String::from_utf8(bytes).map_err(|_| said("not qlog: not UTF-8"))?;
+        let text = String::from_utf8(bytes).map_err(|_| said("no log: not UTF-8"))?;
         texts.push((path.display().to_string(), text));
     }
     Ok(texts)

@@ -7,7 +7,7 @@ use super::qlog::{Ack, Key, Packet, Space, Trace, What};
 use super::received::Arrivals;
 use super::{LossVerdict, Losses, LostPacket, word};
 use crate::result::Confidence;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most ranges of one time that are remembered.
 const MOST_NEWEST: usize = 1 << 12;
@@ -29,6 +29,7 @@ pub(super) fn trace(place: usize, trace: &Trace, other: Option<(&Trace, Shown)>,
         unreported: BTreeMap::new(),
         newest: Vec::new(),
         largest: BTreeMap::new(),
+        ambiguous: BTreeSet::new(),
         events: Events::new(place, paths, (named, acknowledges)),
     };
     for event in &trace.events {
@@ -36,7 +37,8 @@ pub(super) fn trace(place: usize, trace: &Trace, other: Option<(&Trace, Shown)>,
     }
     let end = trace.events.last().map_or(0.0, |event| event.time_ms);
     let shown = other.map(|(_, shown)| shown);
-    let judge = Judge { paths, ranges, arrivals, shown, largest: std::mem::take(&mut reading.largest) };
+    let (largest, ambiguous) = (std::mem::take(&mut reading.largest), std::mem::take(&mut reading.ambiguous));
+    let judge = Judge { paths, ranges, arrivals, shown, largest, ambiguous };
     let first = losses.packets.len() - reading.events.packets();
     for (lost, reported) in losses.packets[first..].iter_mut().zip(reading.events.reports()) {
         judge.decide(lost, reported);
@@ -97,6 +99,8 @@ struct Reading {
     /// The ranges acknowledged at the latest time: a log may write them before the loss.
     newest: Vec<(f64, Key, u64)>,
     largest: Largest,
+    /// Packets of which an acknowledgement answers only one.
+    ambiguous: BTreeSet<Key>,
     events: Events,
 }
 
@@ -123,6 +127,9 @@ impl Reading {
                     self.events.ack(now, &late, (largest, self.sent.get(&largest).copied()));
                 }
                 keys.into_iter().for_each(|key| self.remember(now, key, key.2));
+            }
+            What::AcknowledgedOneOf(packets) => {
+                self.ambiguous.extend(packets.iter().map(|packet| packet.keyed(self.paths)));
             }
             What::Lost { packet, trigger } => self.lost(packet, trigger.clone(), now, losses),
             What::Counted(counted) => self.events.counted(now, *counted, &self.sent),
@@ -221,6 +228,7 @@ struct Judge {
     arrivals: Option<Arrivals>,
     shown: Option<Shown>,
     largest: Largest,
+    ambiguous: BTreeSet<Key>,
 }
 
 impl Judge {
@@ -248,6 +256,9 @@ impl Judge {
             (None, Yes) => (LossVerdict::Spurious, by_ack.max(by_other_end), "the other end has received it"),
             (None, No(how)) => {
                 (LossVerdict::Genuine, how.max(by_other_end).max(by_ack), "the other end has not received it")
+            }
+            (None, NotYet | Unknown) if self.ambiguous.contains(&key) => {
+                undecided("an acknowledgement answers it or another transmission of the same data")
             }
             // What it acknowledges goes on after its log.
             (None, NotYet) if reported.missing => {

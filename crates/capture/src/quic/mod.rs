@@ -1,10 +1,11 @@
-//! Analyses QUIC from qlog files: whether each packet declared lost was really lost, and whether
-//! known rules would undo the congestion response.
+//! Analyses QUIC from qlog files, and other transports from their records: whether each packet declared lost
+//! was really lost, and whether known rules would undo the congestion response.
 
 mod acks;
 mod clock;
 pub(crate) mod csv;
 mod events;
+mod facts;
 mod judge;
 mod pair;
 mod path;
@@ -118,7 +119,7 @@ pub struct Origin {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TraceSummary {
     pub file: String,
-    /// `client`, `server` or `network`, if the log or its first packet tells.
+    /// `client`, `server` or `network`, if the log or its first packet tells; `sender` or `receiver` in records.
     pub vantage: Option<String>,
     /// The original destination connection ID or the group of its connection, if the log has one.
     pub connection: Option<String>,
@@ -156,11 +157,12 @@ impl Losses {
     }
 }
 
-/// Returns whether a file with these first bytes is a log: JSON, a sequence of JSON texts, or
-/// JavaScript, which [`analyse`] refuses by name.
+/// Returns whether a file with these first bytes is a log: JSON, a sequence of JSON texts, records as
+/// comma-separated values, or JavaScript, which [`analyse`] refuses by name.
 pub fn is_log(first: &[u8]) -> bool {
     let begins = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first).trim_ascii_start();
-    matches!(begins.first(), Some(b'{' | 0x1e)) || qlog::is_script(&String::from_utf8_lossy(begins))
+    let text = String::from_utf8_lossy(begins);
+    matches!(begins.first(), Some(b'{' | 0x1e)) || qlog::is_script(&text) || facts::is_facts(&text)
 }
 
 /// Judges all packets declared lost in some logs, which are given by name and text. Logs of both
@@ -168,12 +170,11 @@ pub fn is_log(first: &[u8]) -> bool {
 /// combined if their packets and times can only be of one connection.
 ///
 /// # Errors
-/// Returns one line that names the file which is not qlog.
+/// Returns one line that names the file which is no log, and its fault.
 pub fn analyse(files: &[(&str, &str)]) -> Result<Losses, String> {
     let mut traces: Vec<(String, Trace)> = Vec::new();
     for (name, text) in files {
-        let read = qlog::read(text).map_err(|error| format!("{name}: {error}"))?;
-        traces.extend(read.into_iter().map(|trace| ((*name).to_owned(), trace)));
+        traces.extend(read(name, text)?.into_iter().map(|trace| ((*name).to_owned(), trace)));
     }
     let (ends, why_not_joined) = pair::other_ends(&traces.iter().map(|(_, trace)| trace).collect::<Vec<_>>());
     let origin = |entry: &&rules::Entry| Origin { rule: entry.name, stacks: entry.stacks, source: entry.source };
@@ -198,6 +199,12 @@ pub fn analyse(files: &[(&str, &str)]) -> Result<Losses, String> {
         });
     }
     Ok(losses)
+}
+
+/// Reads the traces of one file.
+fn read(name: &str, text: &str) -> Result<Vec<Trace>, String> {
+    let read = if facts::is_facts(text) { facts::read(name, text) } else { qlog::read(text) };
+    read.map_err(|error| format!("{name}: {error}"))
 }
 
 fn word(space: Space) -> &'static str {

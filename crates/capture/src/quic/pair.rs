@@ -62,10 +62,11 @@ pub(super) fn other_ends(traces: &[&Trace]) -> (Vec<Option<OtherEnd>>, Option<&'
     (ends, why)
 }
 
-/// Returns whether one trace may be the client's and the other the server's.
+/// Returns whether one trace may be of one end and the other of the other end.
 fn are_opposite(one: &Trace, other: &Trace) -> bool {
     let (one, other) = (one.vantage.as_deref(), other.vantage.as_deref());
-    let end = |vantage: Option<&str>| vantage.is_none_or(|vantage| vantage == "client" || vantage == "server");
+    let ends = ["client", "server", "sender", "receiver"];
+    let end = |vantage: Option<&str>| vantage.is_none_or(|vantage| ends.contains(&vantage));
     end(one) && end(other) && (one != other || one.is_none())
 }
 

@@ -4,8 +4,8 @@
 //! an "S" if it arrived, a "G" if it did not, and a "?" if the log does not tell; a line leads to the
 //! declaration, and from there to a late ACK in green.
 
-use super::qlog::{self, Space, Trace, What};
-use super::{LossVerdict, Losses, LostPacket, word};
+use super::qlog::{Space, Trace, What};
+use super::{LossVerdict, Losses, LostPacket, read, word};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -13,11 +13,11 @@ use std::fmt::Write;
 /// `files` are the logs that were analysed, by name and text.
 ///
 /// # Errors
-/// Returns one line that names the file which is not qlog.
+/// Returns one line that names the file which is no log, and its fault.
 pub(crate) fn graphs(losses: &Losses, files: &[(&str, &str)]) -> Result<Vec<(String, String)>, String> {
     let mut traces = Vec::new();
     for (name, text) in files {
-        traces.extend(qlog::read(text).map_err(|error| format!("{name}: {error}"))?);
+        traces.extend(read(name, text)?);
     }
     let mut graphs = Vec::new();
     for (place, (trace, summary)) in traces.iter().zip(&losses.traces).enumerate() {

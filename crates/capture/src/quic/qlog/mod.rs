@@ -5,6 +5,7 @@
 //! name may include a category: `recovery:packet_lost`, `quic:packet_lost`, or just `packet_lost`
 //! with a separate category.
 
+mod cut;
 mod event;
 mod reader;
 
@@ -18,7 +19,7 @@ const MOST_TRACES: usize = 1 << 10;
 /// One end's log of one connection.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Trace {
-    /// `client`, `server` or `network`. If the log does not name it, the first Initial packet shows
+    /// `client`, `server` or `network`; `sender` or `receiver` in records of other transports. If the log does not name it, the first Initial packet shows
     /// which end logged; `None` if neither tells.
     pub vantage: Option<String>,
     pub names: Names,
@@ -66,6 +67,8 @@ pub enum What {
     Received { packet: Packet, acks: Vec<Ack> },
     /// The sender reports that packets are acknowledged, without an ACK frame.
     Acknowledged(Vec<Packet>),
+    /// One of these packets arrived, and the acknowledgement does not tell which.
+    AcknowledgedOneOf(Vec<Packet>),
     /// A packet was declared lost.
     Lost {
         packet: Packet,
@@ -169,6 +172,13 @@ pub fn read(text: &str) -> Result<Vec<Trace>, String> {
         Ok(Value::Object(file)) if file.contains_key("trace") => sequence(std::iter::once(text)),
         Ok(Value::Object(file)) => Err(format!("not qlog: {}", foreign(&file))),
         Ok(_) => Err("not qlog: expected a JSON object".into()),
+        Err(error) if error.is_eof() && text.contains("\"traces\"") => {
+            let closed = cut::closed(text).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+            let Some(Value::Object(file)) = closed else { return Err(format!("not qlog: {error}")) };
+            let mut traces = whole(&file)?;
+            traces.iter_mut().last().into_iter().for_each(|last| last.damaged += 1);
+            Ok(traces)
+        }
         // Some stacks write one record per line without separators.
         Err(error) if text.lines().take(2).filter(|line| line.starts_with('{')).count() == 2 => {
             sequence(text.lines()).map_err(|_| format!("not qlog: {error}"))
