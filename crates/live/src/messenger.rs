@@ -298,11 +298,19 @@ impl Messenger {
         Ok(BATCH)
     }
 
-    /// Processes an ICMP message. Only one that quotes a packet of the association has an effect
-    /// (RFC 9260, section 10).
+    /// Processes an ICMP message. Only one that quotes a packet of the association has an effect: its
+    /// addresses, ports and tag are compared, over either version of IP (RFC 9260, section 10, ICMP5
+    /// and ICMP6).
     fn handle_icmp(&mut self, packet: &ip::Packet<'_>) {
         let (Ok(Some(quoted)), Some(association)) = (icmp::quotation(packet), &mut self.association) else { return };
         let Some((error, start)) = self.carrier.complaint(&quoted) else { return };
+        let port = |at: usize| start.get(at..).and_then(<[u8]>::first_chunk).map(|bytes| u16::from_be_bytes(*bytes));
+        let ports = association.ports();
+        if !self.own.contains(&quoted.addresses.source())
+            || (port(0), port(2)) != (Some(ports.local), Some(ports.remote))
+        {
+            return;
+        }
         // The common header, and behind it the chunk's type, flags, length and Initiate Tag.
         let word = |at: usize| start.get(at..).and_then(<[u8]>::first_chunk).map(|bytes| u32::from_be_bytes(*bytes));
         let Some(tag) = word(TAG_OFFSET) else { return };

@@ -12,9 +12,10 @@ use eifel_live::system::clock::Clock;
 use eifel_live::system::tun::Tun;
 use eifel_packet::checksum::Sum;
 use eifel_packet::icmp;
-use eifel_packet::ip::{self, Addresses, Header};
-use eifel_packet::udp::Ports as UdpPorts;
-use eifel_sctp::{Association, Listener, Ports, Settings};
+use eifel_packet::ip::{self, Addresses, Header, Version};
+use eifel_packet::sctp;
+use eifel_packet::udp::{self, Ports as UdpPorts};
+use eifel_sctp::{Association, Listener, ListenerAction, Packet, Ports, Settings};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::mpsc;
@@ -22,27 +23,42 @@ use std::thread;
 
 const SEND: Task = Task::Send { bytes: 300_500, message: 5000, streams: 3 };
 
-fn address(number: u8) -> IpAddr {
-    [10, 0, 0, number].into()
+fn address(version: Version, number: u8) -> IpAddr {
+    match version {
+        Version::V4 => [10, 0, 0, number].into(),
+        Version::V6 => [0xfd00, 0, 0, 0, 0, 0, 0, number.into()].into(),
+    }
+}
+
+fn settings(version: Version, number: u8, in_udp: bool) -> Settings {
+    let addresses = vec![address(version, number)];
+    Settings { addresses, udp: in_udp, secret: [number.into(), 7], ..Settings::default() }
+}
+
+/// The port that the second end listens at.
+const PORT: u16 = 7;
+
+/// Returns the end with this number on its device, over IPv4.
+fn end(number: u8, tun: Tun, in_udp: bool) -> Messenger {
+    end_over(Version::V4, number, tun, in_udp)
 }
 
 /// Returns the end with this number on its device: the first calls, the second listens.
-fn end(number: u8, tun: Tun, in_udp: bool) -> Messenger {
+fn end_over(version: Version, number: u8, tun: Tun, in_udp: bool) -> Messenger {
     let clock = Clock::start();
-    let settings =
-        Settings { addresses: vec![address(number)], udp: in_udp, secret: [number.into(), 7], ..Settings::default() };
+    let settings = settings(version, number, in_udp);
     // The listener learns the peer's UDP port from the packets that it gets.
     let carrier = match (in_udp, number) {
         (false, _) => Carrier::Native,
         (true, 1) => Carrier::Udp(UdpPorts { source: 9899, destination: 9900 }),
         (true, _) => Carrier::Udp(UdpPorts { source: 9900, destination: 1 }),
     };
-    let ports = Ports { local: 5001, remote: 7 };
+    let ports = Ports { local: 5001, remote: PORT };
     let (end, task) = match number {
-        1 => (Ok(Association::connect(clock.now(), &settings, ports, &[address(2)], 0).unwrap()), SEND),
-        _ => (Err(Listener::new(settings, 7).unwrap()), Task::Receive),
+        1 => (Ok(Association::connect(clock.now(), &settings, ports, &[address(version, 2)], 0).unwrap()), SEND),
+        _ => (Err(Listener::new(settings, PORT).unwrap()), Task::Receive),
     };
-    Messenger::new((tun, clock, vec![address(number)]), carrier, end, task)
+    Messenger::new((tun, clock, vec![address(version, number)]), carrier, end, task)
 }
 
 fn nobody() -> Result<(), Error> {
@@ -114,30 +130,119 @@ fn data_dropped_by_the_box_is_retransmitted() {
     assert_eq!(report.counts[0].dropped, 2);
 }
 
-/// Returns an ICMP message "destination unreachable" with this code from the second end to the first.
-fn unreachable(code: u8, quoted: &[u8]) -> Vec<u8> {
-    let addresses = Addresses::V4 { source: [10, 0, 0, 2].into(), destination: [10, 0, 0, 1].into() };
-    let mut message = [&[3, code, 0, 0, 0, 0, 0, 0], quoted].concat();
-    let checksum = Sum::default().bytes(&message).finish();
+/// Returns an ICMP message with this type and code from the second end to the first.
+fn complaint(version: Version, [kind, code]: [u8; 2], quoted: &[u8]) -> Vec<u8> {
+    let addresses = Addresses::new(address(version, 2), address(version, 1)).unwrap();
+    let mut message = [&[kind, code, 0, 0, 0, 0, 0, 0], quoted].concat();
+    let (protocol, sum) = match version {
+        Version::V4 => (icmp::PROTOCOL_V4, Sum::default()),
+        Version::V6 => {
+            let [source, destination] = [addresses.source(), addresses.destination()].map(|address| match address {
+                IpAddr::V4(_) => unreachable!("both are of one version"),
+                IpAddr::V6(address) => address.octets(),
+            });
+            let sum = Sum::default().bytes(&source).bytes(&destination);
+            (icmp::PROTOCOL_V6, sum.double_word(message.len() as u32).double_word(icmp::PROTOCOL_V6.into()))
+        }
+    };
+    let checksum = sum.bytes(&message).finish();
     message[2..4].copy_from_slice(&checksum.to_be_bytes());
     let mut packet = Vec::new();
-    ip::emit(&Header::new(addresses), icmp::PROTOCOL_V4, message.len(), &mut packet).unwrap();
+    ip::emit(&Header::new(addresses), protocol, message.len(), &mut packet).unwrap();
     packet.extend(message);
     packet
 }
 
-/// The peer's kernel reports by ICMP that it has no such protocol, or for SCTP in UDP no such port, and
-/// quotes the INIT.
+/// The answers of a host without SCTP: no such protocol, and for SCTP in UDP no such port. Over IPv6,
+/// the former is an unrecognised next header.
+const WITHOUT_SCTP: [(Version, [u8; 2], bool); 4] = [
+    (Version::V4, [3, 2], false),
+    (Version::V4, [3, 3], true),
+    (Version::V6, [4, 1], false),
+    (Version::V6, [1, 4], true),
+];
+
+/// Returns the next packet, for which it waits ten seconds at most.
+fn next(tun: &Tun) -> Vec<u8> {
+    let look = |_| {
+        let found = read(tun).into_iter().next();
+        if found.is_none() {
+            thread::sleep(std::time::Duration::from_millis(1));
+        }
+        found
+    };
+    (0..10_000).find_map(look).expect("a packet comes")
+}
+
+/// The peer's kernel reports by ICMP that it has no SCTP, and quotes the INIT.
 #[test]
 fn a_connection_to_a_host_without_sctp_fails() {
-    for (code, in_udp) in [(2, false), (3, true)] {
+    for (version, kind, in_udp) in WITHOUT_SCTP {
         let ([one, other], _kept) = cable(false);
-        // A message that quotes nothing may come from anybody, and ends nothing.
-        assert!(other.write(&unreachable(code, &[])).unwrap());
-        let caller = thread::spawn(move || end(1, one, in_udp).run(|| Ok(())).unwrap_err().to_string());
-        let init = std::iter::repeat_with(|| read(&other)).find_map(|mut packets| packets.pop()).unwrap();
-        assert!(other.write(&unreachable(code, &init)).unwrap());
-        assert_eq!(caller.join().unwrap(), "10.0.0.2: the host does not accept SCTP");
+        let caller = thread::spawn(move || end_over(version, 1, one, in_udp).run(|| Ok(())).unwrap_err().to_string());
+        let init = next(&other);
+        assert!(other.write(&complaint(version, kind, &init)).unwrap());
+        let host = address(version, 2);
+        assert_eq!(caller.join().unwrap(), format!("{host}: the host does not accept SCTP"));
+    }
+}
+
+/// A stranger does not know at once the addresses, the ports and the tag. Each message here is about
+/// a packet that differs in one byte from the caller's, or is cut off before its tag's last byte.
+#[test]
+fn a_message_about_a_packet_that_the_association_has_not_sent_ends_nothing() {
+    for (version, kind, in_udp) in WITHOUT_SCTP {
+        let ([one, other], _kept) = cable(false);
+        let caller = thread::spawn(move || end_over(version, 1, one, in_udp).run(|| Ok(())).unwrap_err().to_string());
+        let carrier = version.header_len() as usize;
+        let start = carrier + if in_udp { udp::HEADER_LEN } else { 0 };
+        let source = carrier - 1 - if version == Version::V4 { 4 } else { 16 };
+        let (tag, body) = (start + 7, start + sctp::HEADER_LEN);
+        let forge = |packet: &[u8], places: &[usize]| {
+            let whole = [source, carrier - 1, carrier + 1, carrier + 3, start + 1, start + 3, tag];
+            for &place in whole.iter().chain(places) {
+                let mut forged = packet.to_vec();
+                forged[place] ^= 1;
+                assert!(other.write(&complaint(version, kind, &forged)).unwrap());
+            }
+            for end in [0, carrier, start, tag] {
+                assert!(other.write(&complaint(version, kind, &packet[..end])).unwrap());
+            }
+        };
+        let ports = UdpPorts { source: 9900, destination: 9899 };
+        let answer = |bytes: &[u8]| {
+            let addresses = Addresses::new(address(version, 2), address(version, 1)).unwrap();
+            let (header, mut packet) = (Header::new(addresses), Vec::new());
+            if in_udp {
+                ip::emit(&header, udp::PROTOCOL, udp::HEADER_LEN + bytes.len(), &mut packet).unwrap();
+                udp::emit(ports, bytes, &addresses, &mut packet).unwrap();
+            } else {
+                ip::emit(&header, sctp::PROTOCOL, bytes.len(), &mut packet).unwrap();
+                packet.extend(bytes);
+            }
+            assert!(other.write(&packet).unwrap());
+        };
+        let clock = Clock::start();
+        let mut listener = Listener::new(settings(version, 2, in_udp), PORT).unwrap();
+        let mut taken = |packet: &[u8]| {
+            let addresses = ip::parse(packet).unwrap().header.addresses;
+            listener.handle(clock.now(), &addresses, &Packet::parse(&packet[start..]).unwrap())
+        };
+        let init = next(&other);
+        // The Initiate Tag, and the type of the chunk.
+        forge(&init, &[body + 7, body]);
+        let ListenerAction::Reply(_, init_ack) = taken(&init) else { panic!("it answers an INIT") };
+        answer(&init_ack.to_bytes());
+        let cookie_echo = next(&other);
+        forge(&cookie_echo, &[]);
+        let ListenerAction::Accepted(mut accepted) = taken(&cookie_echo) else { panic!("it knows its cookie") };
+        let mut cookie_ack = Packet::default();
+        accepted.poll_transmit(clock.now(), &mut cookie_ack).unwrap();
+        answer(&cookie_ack.to_bytes());
+        let data = next(&other);
+        assert_eq!(data[body], 0, "the association is open");
+        assert!(other.write(&complaint(version, kind, &data)).unwrap());
+        assert!(caller.join().unwrap().ends_with(": the host does not accept SCTP"));
     }
 }
 
