@@ -61,7 +61,7 @@ fn get(options: &Options, from: &str, recordings: Recordings<'_>) -> Result<u8, 
         return Err(refused());
     }
     let every = setup::interval(options)?;
-    let mut place = Setup::make(options)?;
+    let mut place = Setup::that_calls(options)?;
     let EndSettings { settings, sender } = terms(options, Role::Calls, place.secret)?;
     let show = Show::new(options.has("--json"), false, &sender);
     let recording = recorded::begin(options, &mut place, &sender, Recording::receiving);
@@ -87,7 +87,7 @@ fn moved(bytes: u64, lasted: Duration) -> Transferred {
 fn listen(options: &Options, port: u16, recordings: Recordings<'_>) -> Result<u8, Failure> {
     let every = setup::interval(options)?;
     let calls = Some(options.value("--calls", "a whole number")?.unwrap_or(1));
-    let mut place = Setup::make(options)?;
+    let mut place = Setup::that_answers(options)?;
     let EndSettings { settings, sender } = terms(options, Role::Answers, place.secret)?;
     let show = Show::new(options.has("--json"), false, &sender);
     let recording = recorded::begin(options, &mut place, &sender, Recording::receiving);

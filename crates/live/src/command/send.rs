@@ -57,7 +57,7 @@ pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8
         return Err(Failure::Usage("--view: needs a terminal, and no --json".to_owned()));
     }
     recorded::check(&options, &recordings)?;
-    let mut place = Setup::make(&options)?;
+    let mut place = Setup::that_calls(&options)?;
     let end = terms(&options, Role::Calls, place.secret)?;
     let show = Show::new(options.has("--json"), true, &end.sender);
     let show = if views { show.drawing() } else { show };

@@ -158,6 +158,26 @@ fn a_closed_output_pipe_does_not_end_the_run() {
     std::fs::remove_file(&file).unwrap();
 }
 
+/// Exits with 0 if the host answers a call, by taking or refusing it, within a second.
+const CALLS_AT_ONCE: &str = "import socket, sys, time
+begun = time.monotonic()
+try: socket.create_connection(('10.85.0.2', int(sys.argv[1])), 5).close()
+except ConnectionRefusedError: pass
+assert time.monotonic() - begun < 1, 'it took %.3f s' % (time.monotonic() - begun)";
+
+/// A command that only calls never listens. Another calls before it listens.
+#[test]
+fn a_host_answers_before_anything_listens_in_the_namespace() {
+    if !allowed() || !has("python3") {
+        return;
+    }
+    let output = call(&["receive", "5001", "--json", "--", "python3", "-c", CALLS_AT_ONCE, "5001"]);
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    let late = format!("python3 -c \"{CALLS_AT_ONCE}\" 99 && exec python3 -c \"{SINK}\"");
+    let output = call(&["send", "--bytes", "1M", "10.85.0.1:5001", "--", "sh", "-c", &late]);
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+}
+
 #[test]
 fn a_sender_prints_cwnd_and_a_receiver_does_not() {
     if !allowed() || !has("python3") {
