@@ -16,6 +16,7 @@ mod rig;
 mod rough;
 mod sctp;
 mod station;
+mod strangers;
 mod streams;
 mod tap;
 mod time_wait;
