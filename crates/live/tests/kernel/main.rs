@@ -10,6 +10,7 @@ mod namespaces;
 mod orders;
 mod path_mtu;
 mod proxy;
+mod proxy_load;
 mod record;
 mod recorded;
 mod rig;
