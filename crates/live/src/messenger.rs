@@ -148,6 +148,8 @@ pub struct Messenger {
 /// Reports the progress, interval by interval.
 struct Progress {
     every: Duration,
+    /// Bytes of the association's send buffer.
+    buffer: usize,
     /// Counts from the opening on; `None` before the first report.
     meter: Option<Meter>,
     watch: Box<dyn FnMut(&Interval)>,
@@ -184,7 +186,7 @@ impl Messenger {
 
     /// Reports the progress to `watch` after each interval of length `every`.
     pub fn watched(&mut self, every: Duration, watch: Box<dyn FnMut(&Interval)>) {
-        self.progress = Some(Progress { every, meter: None, watch });
+        self.progress = Some(Progress { every, buffer: 0, meter: None, watch });
     }
 
     /// Captures all packets in `capture` from now on.
@@ -240,10 +242,16 @@ impl Messenger {
     /// Reports the interval that is over, or the rest of one if `last` is set, with the first
     /// path's variables.
     fn tell(&mut self, now: Instant, last: bool) {
-        let (Some(Progress { every, meter, watch }), Some(begun)) = (&mut self.progress, self.begun) else { return };
+        let (Some(Progress { every, buffer, meter, watch }), Some(begun)) = (&mut self.progress, self.begun) else {
+            return;
+        };
         let meter = meter.get_or_insert_with(|| Meter::new(begun, *every));
-        let Outcome { bytes, chunks, retransmissions, .. } = self.outcome;
+        let Outcome { mut bytes, chunks, retransmissions, .. } = self.outcome;
         let Some(association) = &self.association else { return };
+        if let Task::Send { .. } = self.task {
+            // Bytes in the buffer have not arrived yet.
+            bytes -= (*buffer - association.send_room()) as u64;
+        }
         let (tally, variables) =
             (Tally { segments: chunks, retransmissions }, association.engine().snapshot(PathId(0)));
         let interval = match last {
@@ -354,7 +362,12 @@ impl Messenger {
         }
         while let Some(event) = association.poll_event() {
             match event {
-                Event::Established => self.begun = Some(now),
+                Event::Established => {
+                    self.begun = Some(now);
+                    if let Some(progress) = &mut self.progress {
+                        progress.buffer = association.send_room();
+                    }
+                }
                 Event::Closed => self.ended = true,
                 Event::Failed(failure) => {
                     let of = match failure {

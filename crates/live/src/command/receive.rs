@@ -3,7 +3,7 @@
 use super::options::Options;
 use super::output::Show;
 use super::recorded::{self, Transferred};
-use super::send::{call, finish, is_success, no_way, status};
+use super::send::{call, finish, is_success, no_way, refusal, status};
 use super::setup::{self, Setup, terms};
 use super::target::{Service, Target};
 use super::{Failure, OK, Recordings, print, say};
@@ -74,7 +74,7 @@ fn get(options: &Options, from: &str, recordings: Recordings<'_>) -> Result<u8, 
     recorded::finish(options, recording, recordings, &mut place, &moved)?;
     match status(&outcome.head) {
         Some(status) if is_success(status) => finish(&show, &target, &outcome, meter, Amount::Bytes(0)),
-        Some(status) => Err(Error::new(peer.to_string(), &format!("HTTP status {status}"), "").into()),
+        Some(status) => Err(refusal(peer, status).into()),
         None => Err(Error::new(peer.to_string(), &"no answer in HTTP", "").into()),
     }
 }

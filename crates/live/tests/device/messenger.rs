@@ -1,6 +1,6 @@
 //! SCTP on two devices, with or without the box between them.
 
-use crate::cable::{cable, folder, read};
+use crate::cable::{cable, folder};
 use crate::relay::hiccup;
 use eifel_base::time::Duration;
 use eifel_capture::frame::read::Reader;
@@ -164,14 +164,15 @@ const WITHOUT_SCTP: [(Version, [u8; 2], bool); 4] = [
 
 /// Returns the next packet, for which it waits ten seconds at most.
 fn next(tun: &Tun) -> Vec<u8> {
-    let look = |_| {
-        let found = read(tun).into_iter().next();
-        if found.is_none() {
+    let mut room = vec![0; 65_535];
+    let mut look = |_| {
+        let length = tun.read(&mut room).unwrap();
+        if length.is_none() {
             thread::sleep(std::time::Duration::from_millis(1));
         }
-        found
+        length.map(|length| room[..length].to_vec())
     };
-    (0..10_000).find_map(look).expect("a packet comes")
+    (0..10_000).find_map(&mut look).expect("a packet comes")
 }
 
 /// The peer's kernel reports by ICMP that it has no SCTP, and quotes the INIT.
@@ -187,6 +188,77 @@ fn a_connection_to_a_host_without_sctp_fails() {
     }
 }
 
+/// A peer that is driven packet by packet.
+struct Peer<'a> {
+    version: Version,
+    in_udp: bool,
+    tun: &'a Tun,
+    clock: Clock,
+    listener: Listener,
+}
+
+impl<'a> Peer<'a> {
+    fn new(version: Version, in_udp: bool, tun: &'a Tun) -> Self {
+        let listener = Listener::new(settings(version, 2, in_udp), PORT).unwrap();
+        Self { version, in_udp, tun, clock: Clock::start(), listener }
+    }
+
+    /// Returns where SCTP begins in its packets.
+    fn start(&self) -> usize {
+        self.version.header_len() as usize + if self.in_udp { udp::HEADER_LEN } else { 0 }
+    }
+
+    fn addresses(&self) -> Addresses {
+        Addresses::new(address(self.version, 2), address(self.version, 1)).unwrap()
+    }
+
+    fn send(&self, bytes: &[u8]) {
+        let (addresses, mut packet) = (self.addresses(), Vec::new());
+        let header = Header::new(addresses);
+        if self.in_udp {
+            let ports = UdpPorts { source: 9900, destination: 9899 };
+            ip::emit(&header, udp::PROTOCOL, udp::HEADER_LEN + bytes.len(), &mut packet).unwrap();
+            udp::emit(ports, bytes, &addresses, &mut packet).unwrap();
+        } else {
+            ip::emit(&header, sctp::PROTOCOL, bytes.len(), &mut packet).unwrap();
+            packet.extend(bytes);
+        }
+        assert!(self.tun.write(&packet).unwrap());
+    }
+
+    fn parsed(&self, packet: &[u8]) -> Packet {
+        Packet::parse(&packet[self.start()..]).unwrap()
+    }
+
+    /// Takes a call. `meanwhile` gets the INIT and the COOKIE ECHO before they are answered. Returns the
+    /// association, and the first packet with data.
+    fn accept(&mut self, mut meanwhile: impl FnMut(&[u8])) -> (Association, Vec<u8>) {
+        let from = self.addresses().reversed();
+        let init = next(self.tun);
+        meanwhile(&init);
+        let init = self.parsed(&init);
+        let ListenerAction::Reply(_, answer) = self.listener.handle(self.clock.now(), &from, &init) else {
+            panic!("it answers an INIT")
+        };
+        self.send(&answer.to_bytes());
+        let cookie_echo = next(self.tun);
+        meanwhile(&cookie_echo);
+        let cookie_echo = self.parsed(&cookie_echo);
+        let accepted = self.listener.handle(self.clock.now(), &from, &cookie_echo);
+        let ListenerAction::Accepted(mut association) = accepted else { panic!("it knows its cookie") };
+        self.answer(&mut association);
+        (*association, next(self.tun))
+    }
+
+    /// Sends what the association has to send.
+    fn answer(&self, association: &mut Association) {
+        let mut leaving = Packet::default();
+        while association.poll_transmit(self.clock.now(), &mut leaving).is_some() {
+            self.send(&leaving.to_bytes());
+        }
+    }
+}
+
 /// A stranger does not know at once the addresses, the ports and the tag. Each message here is about
 /// a packet that differs in one byte from the caller's, or is cut off before its tag's last byte.
 #[test]
@@ -194,56 +266,56 @@ fn a_message_about_a_packet_that_the_association_has_not_sent_ends_nothing() {
     for (version, kind, in_udp) in WITHOUT_SCTP {
         let ([one, other], _kept) = cable(false);
         let caller = thread::spawn(move || end_over(version, 1, one, in_udp).run(|| Ok(())).unwrap_err().to_string());
-        let carrier = version.header_len() as usize;
-        let start = carrier + if in_udp { udp::HEADER_LEN } else { 0 };
+        let mut peer = Peer::new(version, in_udp, &other);
+        let (carrier, start) = (version.header_len() as usize, peer.start());
         let source = carrier - 1 - if version == Version::V4 { 4 } else { 16 };
         let (tag, body) = (start + 7, start + sctp::HEADER_LEN);
-        let forge = |packet: &[u8], places: &[usize]| {
-            let whole = [source, carrier - 1, carrier + 1, carrier + 3, start + 1, start + 3, tag];
-            for &place in whole.iter().chain(places) {
-                let mut forged = packet.to_vec();
-                forged[place] ^= 1;
-                assert!(other.write(&complaint(version, kind, &forged)).unwrap());
+        let mut forged = 0;
+        let (_, data) = peer.accept(|packet| {
+            let mut places = vec![source, carrier - 1, carrier + 1, carrier + 3, start + 1, start + 3, tag];
+            if packet[body] == 1 {
+                // An INIT: the Initiate Tag, and the type of the chunk.
+                places.extend([body + 7, body]);
+            }
+            for place in places {
+                let mut changed = packet.to_vec();
+                changed[place] ^= 1;
+                assert!(other.write(&complaint(version, kind, &changed)).unwrap());
+                forged += 1;
             }
             for end in [0, carrier, start, tag] {
                 assert!(other.write(&complaint(version, kind, &packet[..end])).unwrap());
             }
-        };
-        let ports = UdpPorts { source: 9900, destination: 9899 };
-        let answer = |bytes: &[u8]| {
-            let addresses = Addresses::new(address(version, 2), address(version, 1)).unwrap();
-            let (header, mut packet) = (Header::new(addresses), Vec::new());
-            if in_udp {
-                ip::emit(&header, udp::PROTOCOL, udp::HEADER_LEN + bytes.len(), &mut packet).unwrap();
-                udp::emit(ports, bytes, &addresses, &mut packet).unwrap();
-            } else {
-                ip::emit(&header, sctp::PROTOCOL, bytes.len(), &mut packet).unwrap();
-                packet.extend(bytes);
-            }
-            assert!(other.write(&packet).unwrap());
-        };
-        let clock = Clock::start();
-        let mut listener = Listener::new(settings(version, 2, in_udp), PORT).unwrap();
-        let mut taken = |packet: &[u8]| {
-            let addresses = ip::parse(packet).unwrap().header.addresses;
-            listener.handle(clock.now(), &addresses, &Packet::parse(&packet[start..]).unwrap())
-        };
-        let init = next(&other);
-        // The Initiate Tag, and the type of the chunk.
-        forge(&init, &[body + 7, body]);
-        let ListenerAction::Reply(_, init_ack) = taken(&init) else { panic!("it answers an INIT") };
-        answer(&init_ack.to_bytes());
-        let cookie_echo = next(&other);
-        forge(&cookie_echo, &[]);
-        let ListenerAction::Accepted(mut accepted) = taken(&cookie_echo) else { panic!("it knows its cookie") };
-        let mut cookie_ack = Packet::default();
-        accepted.poll_transmit(clock.now(), &mut cookie_ack).unwrap();
-        answer(&cookie_ack.to_bytes());
-        let data = next(&other);
-        assert_eq!(data[body], 0, "the association is open");
+        });
+        assert_eq!((forged, data[body]), (16, 0), "the association is open");
         assert!(other.write(&complaint(version, kind, &data)).unwrap());
         assert!(caller.join().unwrap().ends_with(": the host does not accept SCTP"));
     }
+}
+
+/// While nothing is acknowledged, the intervals have no bytes, though the buffer takes them all.
+#[test]
+fn a_senders_intervals_count_acknowledged_bytes() {
+    let ([one, other], _kept) = cable(false);
+    let (tells, told) = mpsc::channel();
+    let caller = thread::spawn(move || {
+        let mut caller = end(1, one, false);
+        let watch = move |interval: &eifel_live::apps::meter::Interval| tells.send(interval.bytes).unwrap();
+        caller.watched(Duration::from_millis(1), Box::new(watch));
+        caller.run(|| Ok(())).unwrap_err().to_string()
+    });
+    let mut peer = Peer::new(Version::V4, false, &other);
+    let (mut association, data) = peer.accept(|_| {});
+    let silent: Vec<u64> = (0..20).map(|_| told.recv().unwrap()).collect();
+    assert_eq!(silent, [0; 20]);
+    // Every second packet is acknowledged at once. Each has a chunk of 1500 - 20 - 12 - 16 bytes.
+    for packet in [data.clone(), next(&other)] {
+        association.handle(peer.clock.now(), &peer.addresses().reversed(), &peer.parsed(&packet));
+    }
+    peer.answer(&mut association);
+    assert_eq!(told.iter().find(|bytes| *bytes > 0), Some(2 * 1452));
+    assert!(other.write(&complaint(Version::V4, [3, 2], &data)).unwrap());
+    assert!(caller.join().unwrap().ends_with(": the host does not accept SCTP"));
 }
 
 /// Before the first call, the listener checks whether a caller may still come. It ignores packets

@@ -52,6 +52,19 @@ fn an_http_server_returns_a_document() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// Python's server knows no PUT: it answers at once, and resets the connection behind its answer.
+#[test]
+fn an_http_server_that_refuses_a_body_is_quoted() {
+    if !allowed() || !has("python3") {
+        return;
+    }
+    let server = ["--", "python3", "-m", "http.server", "80"];
+    let output = call(&[&["send", "--bytes", "20M", "http://10.85.0.1/document"], &server[..]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.ends_with("\neifel live: 10.85.0.1:80: HTTP status 501\n"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
 #[test]
 fn an_impossible_request_prints_one_line() {
     let said = |arguments: &[&str]| {
