@@ -4,7 +4,6 @@ import os
 import resource
 import selectors
 import socket
-import sys
 
 limits = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (min(limits[1], 4096), limits[1]))

@@ -71,7 +71,7 @@ def sctp(ports, chunk, tag=None):
 
 
 def chunks():
-    """INIT, and with a wrong tag: ABORT, SHUTDOWN, SHUTDOWN COMPLETE, COOKIE ECHO, DATA, SACK, and two that are broken."""
+    """INIT, and with a wrong tag ABORT, SHUTDOWN, SHUTDOWN COMPLETE, COOKIE ECHO, DATA, SACK, and two broken ones."""
     init = struct.pack(">BBHIIHHI", 1, 0, 20, number(), 65536, 1, 1, number())
     yield init, 0
     for kind, body in [(6, b""), (7, bytes(4)), (14, b""), (10, bytes(8)), (0, bytes(16)), (3, bytes(12))]:

@@ -188,7 +188,7 @@ impl<'a> Proxy<'a> {
                 concerned.insert(change.number);
             }
         }
-        self.accept(now)?;
+        self.accept(now);
         while let Ok((number, address)) = self.names.1.try_recv() {
             concerned.insert(number);
             if let Some(client) = self.clients.get_mut(&number) {
@@ -208,7 +208,7 @@ impl<'a> Proxy<'a> {
 
     /// Accepts clients while there is room. If the system has none, for example no descriptor, they
     /// wait.
-    fn accept(&mut self, now: Instant) -> Result<(), Error> {
+    fn accept(&mut self, now: Instant) {
         while self.accepts_at() <= now {
             let socket = match self.sockets.listener.accept() {
                 Ok((socket, _)) => socket,
@@ -218,15 +218,15 @@ impl<'a> Proxy<'a> {
                     break;
                 }
             };
-            if let Ok(client) = Client::new(socket) {
-                // The set reports the client's state as its first change.
-                self.sockets.set.add(client.socket(), self.accepted)?;
+            // The set reports the client's state as its first change.
+            if let Ok(client) = Client::new(socket)
+                && self.sockets.set.add(client.socket(), self.accepted).is_ok()
+            {
                 self.clients.insert(self.accepted, client);
                 self.asking.push_back((now, self.accepted));
                 self.accepted += 1;
             }
         }
-        Ok(())
     }
 
     /// Returns whether to look at the sockets now, when the host had events for these clients.
