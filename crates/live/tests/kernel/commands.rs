@@ -2,8 +2,10 @@
 
 use crate::behind_the_box::SINK;
 use crate::rig::{allowed, has};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
@@ -143,6 +145,28 @@ fn a_call_that_is_stopped_before_an_answer_says_so() {
         (output.status.code(), &*line),
         (Some(1), "eifel live: 192.0.2.1:5: stopped before the peer had answered\n")
     );
+}
+
+/// Ctrl-C at a terminal goes to the server behind `--` too, which then ends the test.
+#[test]
+fn an_interrupted_iperf3_server_has_ended_the_test() {
+    if !allowed() || !has("iperf3") {
+        return;
+    }
+    let mut command = Command::new(PROGRAM);
+    command.args(["send", "--seconds", "60", "iperf3://10.85.0.1", "--", "iperf3", "-s", "-1"]);
+    command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = command.spawn().unwrap();
+    let mut said = BufReader::new(running.stdout.take().unwrap());
+    // The heading, and the first interval.
+    for _ in 0..2 {
+        said.read_line(&mut String::new()).unwrap();
+    }
+    kill_process_group(Pid::from_child(&running), Signal::INT).unwrap();
+    let output = running.wait_with_output().unwrap();
+    let line = String::from_utf8_lossy(&output.stderr);
+    assert!(line.ends_with("eifel live: 10.85.0.1:5201: the server has ended the test\n"), "{line}");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
