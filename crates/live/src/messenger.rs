@@ -148,6 +148,8 @@ pub struct Messenger {
 /// Reports the progress, interval by interval.
 struct Progress {
     every: Duration,
+    /// Bytes of the association's send buffer.
+    buffer: usize,
     /// Counts from the opening on; `None` before the first report.
     meter: Option<Meter>,
     watch: Box<dyn FnMut(&Interval)>,
@@ -184,7 +186,7 @@ impl Messenger {
 
     /// Reports the progress to `watch` after each interval of length `every`.
     pub fn watched(&mut self, every: Duration, watch: Box<dyn FnMut(&Interval)>) {
-        self.progress = Some(Progress { every, meter: None, watch });
+        self.progress = Some(Progress { every, buffer: 0, meter: None, watch });
     }
 
     /// Captures all packets in `capture` from now on.
@@ -240,10 +242,16 @@ impl Messenger {
     /// Reports the interval that is over, or the rest of one if `last` is set, with the first
     /// path's variables.
     fn tell(&mut self, now: Instant, last: bool) {
-        let (Some(Progress { every, meter, watch }), Some(begun)) = (&mut self.progress, self.begun) else { return };
+        let (Some(Progress { every, buffer, meter, watch }), Some(begun)) = (&mut self.progress, self.begun) else {
+            return;
+        };
         let meter = meter.get_or_insert_with(|| Meter::new(begun, *every));
-        let Outcome { bytes, chunks, retransmissions, .. } = self.outcome;
+        let Outcome { mut bytes, chunks, retransmissions, .. } = self.outcome;
         let Some(association) = &self.association else { return };
+        if let Task::Send { .. } = self.task {
+            // Bytes in the buffer have not arrived yet.
+            bytes -= (*buffer - association.send_room()) as u64;
+        }
         let (tally, variables) =
             (Tally { segments: chunks, retransmissions }, association.engine().snapshot(PathId(0)));
         let interval = match last {
@@ -298,11 +306,19 @@ impl Messenger {
         Ok(BATCH)
     }
 
-    /// Processes an ICMP message. Only one that quotes a packet of the association has an effect
-    /// (RFC 9260, section 10).
+    /// Processes an ICMP message. Only one that quotes a packet of the association has an effect: its
+    /// addresses, ports and tag are compared, over either version of IP (RFC 9260, section 10, ICMP5
+    /// and ICMP6).
     fn handle_icmp(&mut self, packet: &ip::Packet<'_>) {
         let (Ok(Some(quoted)), Some(association)) = (icmp::quotation(packet), &mut self.association) else { return };
         let Some((error, start)) = self.carrier.complaint(&quoted) else { return };
+        let port = |at: usize| start.get(at..).and_then(<[u8]>::first_chunk).map(|bytes| u16::from_be_bytes(*bytes));
+        let ports = association.ports();
+        if !self.own.contains(&quoted.addresses.source())
+            || (port(0), port(2)) != (Some(ports.local), Some(ports.remote))
+        {
+            return;
+        }
         // The common header, and behind it the chunk's type, flags, length and Initiate Tag.
         let word = |at: usize| start.get(at..).and_then(<[u8]>::first_chunk).map(|bytes| u32::from_be_bytes(*bytes));
         let Some(tag) = word(TAG_OFFSET) else { return };
@@ -346,7 +362,12 @@ impl Messenger {
         }
         while let Some(event) = association.poll_event() {
             match event {
-                Event::Established => self.begun = Some(now),
+                Event::Established => {
+                    self.begun = Some(now);
+                    if let Some(progress) = &mut self.progress {
+                        progress.buffer = association.send_room();
+                    }
+                }
                 Event::Closed => self.ended = true,
                 Event::Failed(failure) => {
                     let of = match failure {

@@ -89,11 +89,20 @@ impl Station {
         self.lost
     }
 
-    /// Runs until the application is done.
+    /// Runs until the application is done, and finishes the capture.
     ///
     /// # Errors
     /// Those of the device, of the capture and of the application.
     pub fn run(&mut self, application: &mut dyn Application) -> Result<(), Error> {
+        self.serve(application)?;
+        self.capture.take().map_or(Ok(()), |(capture, _)| capture.finish())
+    }
+
+    /// Runs until the application is done. Another may follow.
+    ///
+    /// # Errors
+    /// Those of the device, of the capture and of the application.
+    pub fn serve(&mut self, application: &mut dyn Application) -> Result<(), Error> {
         let signals = Signals::note()?;
         let _precise = wait::PreciseTimers::begin(self.urgency);
         let mut input = vec![0; LONGEST];
@@ -108,7 +117,7 @@ impl Station {
             let next = application.turn(now, &mut self.host)?;
             let sent = self.send()?;
             match next {
-                Next::Done if !self.host.may_send() => break,
+                Next::Done if !self.host.may_send() => return Ok(()),
                 Next::Turn(due) if taken + sent == 0 && !self.host.has_events() => {
                     let due = due.min(self.host.poll_timeout());
                     let mut waits = application.waits();
@@ -118,7 +127,6 @@ impl Station {
                 _ => {}
             }
         }
-        self.capture.take().map_or(Ok(()), |(capture, _)| capture.finish())
     }
 
     /// Takes packets in. After each packet the application gets a turn, and the resulting packets

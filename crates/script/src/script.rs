@@ -3,6 +3,7 @@
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::{Ecn, Version};
 use eifel_packet::segment::{Flags, Marks};
+use eifel_recovery::association;
 use eifel_recovery::engine::Config;
 use eifel_tcp::{IcmpError, Settings};
 
@@ -30,9 +31,14 @@ impl Script {
         &self.origin
     }
 
-    /// Returns the chosen algorithms.
+    /// Returns the chosen algorithms of a connection.
     pub fn config(&self) -> &Config {
         &self.header.config
+    }
+
+    /// Returns the chosen algorithms of an association; `None` over TCP.
+    pub fn association_config(&self) -> Option<&association::Config> {
+        self.association.as_ref().map(Setup::config)
     }
 
     /// Returns the tolerance of times.

@@ -112,6 +112,11 @@ impl<'a> Client<'a> {
         }
     }
 
+    /// Returns the first bytes read, if the transfer is over without an outcome.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
     fn take_events(&mut self, now: Instant, host: &mut Host) {
         while let Some((handle, happening)) = host.poll_event() {
             if handle != self.handle || self.outcome.is_some() {

@@ -40,6 +40,7 @@ const TEST_RUNNING: u8 = 2;
 const TEST_END: u8 = 4;
 const PARAM_EXCHANGE: u8 = 9;
 const CREATE_STREAMS: u8 = 10;
+const SERVER_TERMINATE: u8 = 11;
 const EXCHANGE_RESULTS: u8 = 13;
 const DISPLAY_RESULTS: u8 = 14;
 const IPERF_DONE: u8 = 16;
@@ -205,6 +206,8 @@ impl<'a> Test<'a> {
                 self.to_say.push(IPERF_DONE);
                 self.over = true;
             }
+            // Ctrl-C goes to both ends.
+            SERVER_TERMINATE => self.fail("the server has ended the test"),
             ACCESS_DENIED => self.fail("the server is busy with another test"),
             SERVER_ERROR => self.fail("the server reports an error"),
             other => self.fail(&format!("not iperf3: state {other}")),

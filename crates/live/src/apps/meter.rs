@@ -7,6 +7,8 @@ use eifel_recovery::engine::Snapshot;
 /// One interval of a stream.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interval {
+    /// The stream's number, from 1.
+    pub stream: u64,
     /// Time since the connection opened.
     pub start: Duration,
     pub end: Duration,
@@ -29,6 +31,7 @@ impl Interval {
 /// Cuts a stream into intervals.
 #[derive(Clone, Debug)]
 pub struct Meter {
+    stream: u64,
     every: Duration,
     begun: Instant,
     /// The start of the current interval, and the totals at that time.
@@ -39,9 +42,14 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Begins at `now`, with intervals of this length.
+    /// Begins at `now`, with intervals of this length, for the only stream.
     pub fn new(now: Instant, every: Duration) -> Self {
-        Self { every, begun: now, start: now, bytes: 0, retransmissions: 0, intervals: Vec::new() }
+        Self::of_stream(1, now, every)
+    }
+
+    /// Begins as [`new`](Self::new) does, for the stream with this number.
+    pub fn of_stream(stream: u64, now: Instant, every: Duration) -> Self {
+        Self { stream, every, begun: now, start: now, bytes: 0, retransmissions: 0, intervals: Vec::new() }
     }
 
     /// Returns the end of the current interval.
@@ -57,6 +65,7 @@ impl Meter {
     /// Ends the current interval at `now`. `bytes` and `tally` are totals since the beginning.
     pub fn cut(&mut self, now: Instant, bytes: u64, tally: Tally, variables: Snapshot) -> &Interval {
         let interval = Interval {
+            stream: self.stream,
             start: self.start.since(self.begun),
             end: now.since(self.begun),
             bytes: bytes - self.bytes,
@@ -136,7 +145,7 @@ mod tests {
     fn a_rate_counts_bits_over_elapsed_time() {
         let rate = |from, to, bytes| {
             let (start, end) = (Duration::from_millis(from), Duration::from_millis(to));
-            Interval { start, end, bytes, retransmissions: 0, variables: variables(0) }.rate_bps()
+            Interval { stream: 1, start, end, bytes, retransmissions: 0, variables: variables(0) }.rate_bps()
         };
         assert_eq!(rate(500, 2500, 1000), 4000.0);
         assert_eq!((rate(500, 500, 1000), rate(600, 500, 1000), rate(0, 1000, 0)), (0.0, 0.0, 0.0));

@@ -51,6 +51,8 @@ pub struct Read {
 pub struct Server<'a> {
     plan: Plan,
     streams: BTreeMap<Handle, Stream>,
+    /// How many streams have begun.
+    opened: u64,
     done: Vec<Read>,
     pattern: Pattern,
     watch: Watch<'a>,
@@ -67,7 +69,16 @@ impl<'a> Server<'a> {
     pub fn begin(host: &mut Host, plan: Plan, watch: Watch<'a>) -> Result<Self, ConnectError> {
         host.listen(plan.port, BACKLOG, &plan.settings, &plan.sender)?;
         let (pattern, room) = (Pattern::new(), vec![0; 1 << 16]);
-        Ok(Self { plan, streams: BTreeMap::new(), done: Vec::new(), pattern, watch, room, due: Instant::NEVER })
+        Ok(Self {
+            plan,
+            streams: BTreeMap::new(),
+            opened: 0,
+            done: Vec::new(),
+            pattern,
+            watch,
+            room,
+            due: Instant::NEVER,
+        })
     }
 
     /// Returns the data read from connections that are over.
@@ -114,7 +125,8 @@ impl Application for Server<'_> {
         while let Some((handle, happening)) = host.poll_event() {
             match happening {
                 HostEvent::Opened { .. } => {
-                    let meter = Meter::new(now, self.plan.every);
+                    self.opened += 1;
+                    let meter = Meter::of_stream(self.opened, now, self.plan.every);
                     self.due = self.due.min(meter.due());
                     self.streams.insert(handle, Stream { read: 0, meter });
                     (self.watch)(now, &Notice::Connected);

@@ -12,7 +12,7 @@ use crate::side::Side;
 use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::kernel::Watcher;
-use crate::system::namespace::{Namespace, Running};
+use crate::system::namespace::{Calls, Namespace, Running};
 use crate::system::trace::Tracer;
 use eifel_sim::scenario::Scenario;
 use serde_json::{Map, Value, json};
@@ -21,6 +21,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
 
 const USAGE: &str = "\
 Runs a command behind a box that treats its packets as a scenario's links do: rate, delay, queue, loss, duplication,
@@ -108,23 +110,27 @@ fn run(options: &Options, scenario: &Scenario, triggers: Vec<Trigger>) -> Result
         command.args(["-c", text]);
         command
     };
-    let mut peer: Option<Running> = match peer {
-        Some(text) => {
-            let running = far.spawn(prepared(shell(text), Side::FAR, options))?;
-            far.wait_for_listener()?;
-            Some(running)
-        }
-        None => None,
-    };
+    let mut peer = peer.map(|text| far.spawn(prepared(shell(text), Side::FAR, options))).transpose()?;
     let mut main = Command::new(&options.command[0]);
     main.args(&options.command[1..]);
-    let mut running = near.spawn(prepared(main, Side::NEAR, options))?;
-    let mut status = None;
+    let (main, waits) = (prepared(main, Side::NEAR, options), peer.is_some());
+    // The box runs while another thread waits for the peer to listen.
+    let (starts, started) = mpsc::channel();
+    let starting = thread::spawn(move || {
+        let ready = if waits { far.wait_for_listener(Calls::Tcp) } else { Ok(()) };
+        // The command is killed here if the box has stopped.
+        let _ = starts.send(ready.and_then(|()| near.spawn(main)));
+    });
+    let (mut running, mut status): (Option<Running>, _) = (None, None);
     let report = relay.run(|| {
-        status = running.ended()?;
+        if let Ok(begun) = started.try_recv() {
+            running = Some(begun?);
+        }
+        status = running.as_mut().map_or(Ok(None), Running::ended)?;
         Ok(status.is_some())
     })?;
-    running.kill();
+    drop((running, started));
+    let _ = starting.join();
     if let Some(peer) = &mut peer {
         peer.kill();
     }

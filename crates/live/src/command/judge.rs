@@ -97,7 +97,7 @@ fn text(judgement: &Judgement, document: &Value) -> String {
         let cause = one["cause"].as_str().unwrap_or("unknown");
         let first = if one["first_spurious"] == true { "spurious" } else { "needed" };
         let undo = match (one["undo"].as_str(), one["undo_after_ms"].as_f64()) {
-            (Some(name), Some(after)) => format!("undone after {after:.0} ms ({name})"),
+            (Some(name), Some(after)) => format!("undone after {} ({name})", milliseconds(after)),
             _ => "not undone".to_owned(),
         };
         let _ = writeln!(
@@ -125,4 +125,20 @@ fn text(judgement: &Judgement, document: &Value) -> String {
         let _ = writeln!(text, "causes and undos are not known: {why}");
     }
     text
+}
+
+/// Formats a time. An undo may follow its episode's first retransmission within a millisecond.
+fn milliseconds(time: f64) -> String {
+    if time < 10.0 { format!("{time:.3} ms") } else { format!("{time:.0} ms") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::milliseconds;
+
+    #[test]
+    fn a_time_below_a_millisecond_is_not_zero() {
+        let shown = [0.0004, 0.31, 9.5, 10.0, 1881.4].map(milliseconds);
+        assert_eq!(shown, ["0.000 ms", "0.310 ms", "9.500 ms", "10 ms", "1881 ms"]);
+    }
 }

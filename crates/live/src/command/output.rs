@@ -139,7 +139,7 @@ pub(super) fn heading(sends: bool) -> &'static str {
 pub(super) fn line(interval: &Interval, sends: bool) -> String {
     let (start, end) = (interval.start.as_secs_f64(), interval.end.as_secs_f64());
     let (moved, rate) = (amount(interval.bytes), bits(interval.rate_bps()));
-    let begin = format!("[  1] {start:>5.2}-{end:<6.2} sec  {moved:>12}  {rate:>16}");
+    let begin = format!("[{:>3}] {start:>5.2}-{end:<6.2} sec  {moved:>12}  {rate:>16}", interval.stream);
     if !sends {
         return begin;
     }
@@ -297,7 +297,7 @@ mod tests {
 
     fn interval(start_ms: u64, end_ms: u64, bytes: u64) -> Interval {
         let [start, end] = [start_ms, end_ms].map(Duration::from_millis);
-        Interval { start, end, bytes, retransmissions: bytes % 7, variables: variables(bytes) }
+        Interval { stream: 1, start, end, bytes, retransmissions: bytes % 7, variables: variables(bytes) }
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
         let taken = error.kind() == std::io::ErrorKind::AddrInUse;
         Error::new(format!("listen at 127.0.0.1:{port}"), &error, if taken { "choose another port" } else { "" })
     })?;
-    let mut place = Setup::make(&options)?;
+    let mut place = Setup::that_calls(&options)?;
     let EndSettings { settings, sender } = terms(&options, Role::Calls, place.secret)?;
     let told = if options.has("--json") { as_json } else { line };
     let told = Box::new(move |passed: &EndedConnection| say(&told(passed)));

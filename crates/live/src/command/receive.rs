@@ -3,7 +3,7 @@
 use super::options::Options;
 use super::output::Show;
 use super::recorded::{self, Transferred};
-use super::send::{call, finish, is_success, no_way, status};
+use super::send::{call, finish, is_success, no_way, refusal, status};
 use super::setup::{self, Setup, terms};
 use super::target::{Service, Target};
 use super::{Failure, OK, Recordings, print, say};
@@ -61,7 +61,7 @@ fn get(options: &Options, from: &str, recordings: Recordings<'_>) -> Result<u8, 
         return Err(refused());
     }
     let every = setup::interval(options)?;
-    let mut place = Setup::make(options)?;
+    let mut place = Setup::that_calls(options)?;
     let EndSettings { settings, sender } = terms(options, Role::Calls, place.secret)?;
     let show = Show::new(options.has("--json"), false, &sender);
     let recording = recorded::begin(options, &mut place, &sender, Recording::receiving);
@@ -74,7 +74,7 @@ fn get(options: &Options, from: &str, recordings: Recordings<'_>) -> Result<u8, 
     recorded::finish(options, recording, recordings, &mut place, &moved)?;
     match status(&outcome.head) {
         Some(status) if is_success(status) => finish(&show, &target, &outcome, meter, Amount::Bytes(0)),
-        Some(status) => Err(Error::new(peer.to_string(), &format!("HTTP status {status}"), "").into()),
+        Some(status) => Err(refusal(peer, status).into()),
         None => Err(Error::new(peer.to_string(), &"no answer in HTTP", "").into()),
     }
 }
@@ -87,7 +87,7 @@ fn moved(bytes: u64, lasted: Duration) -> Transferred {
 fn listen(options: &Options, port: u16, recordings: Recordings<'_>) -> Result<u8, Failure> {
     let every = setup::interval(options)?;
     let calls = Some(options.value("--calls", "a whole number")?.unwrap_or(1));
-    let mut place = Setup::make(options)?;
+    let mut place = Setup::that_answers(options)?;
     let EndSettings { settings, sender } = terms(options, Role::Answers, place.secret)?;
     let show = Show::new(options.has("--json"), false, &sender);
     let recording = recorded::begin(options, &mut place, &sender, Recording::receiving);

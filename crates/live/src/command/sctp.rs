@@ -6,7 +6,7 @@ use super::setup::{self, Device, scenario};
 use super::{Failure, OK, print, say};
 use crate::apps::meter::Interval;
 use crate::messenger::{Carrier, Messenger, Outcome, Task};
-use crate::system::namespace::Running;
+use crate::system::namespace::{Calls, Running};
 use crate::system::random;
 use eifel_packet::udp;
 use eifel_sctp::{Association, Listener, Ports, Settings};
@@ -67,6 +67,9 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let unknown = |error: eifel_recovery::registry::Error| Failure::Usage(error.to_string());
     let (end, task) = match remote {
         Some(remote) => {
+            if ground.peer.is_some() {
+                ground.namespace.wait_for_listener(udp.map_or(Calls::Sctp, Calls::SctpInUdp))?;
+            }
             let ports = Ports { local: port, remote: remote.port() };
             // Keeps only our address of the peer's IP version: the peer has no route to the other.
             settings.addresses.retain(|own| own.is_ipv4() == remote.is_ipv4());

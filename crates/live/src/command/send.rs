@@ -16,6 +16,7 @@ use crate::system::Error;
 use eifel_base::time::Duration;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
+use std::net::SocketAddr;
 
 const FLAGS: [&str; 3] = ["--json", "--offload", "--view"];
 
@@ -57,7 +58,7 @@ pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8
         return Err(Failure::Usage("--view: needs a terminal, and no --json".to_owned()));
     }
     recorded::check(&options, &recordings)?;
-    let mut place = Setup::make(&options)?;
+    let mut place = Setup::that_calls(&options)?;
     let end = terms(&options, Role::Calls, place.secret)?;
     let show = Show::new(options.has("--json"), true, &end.sender);
     let show = if views { show.drawing() } else { show };
@@ -83,7 +84,7 @@ pub(super) fn command(words: &[String], recordings: Recordings<'_>) -> Result<u8
     recorded::finish(&options, recording, recordings, &mut place, &moved)?;
     if let Some(status) = status(&outcome.head).filter(|&status| target.service == Service::Http && !is_success(status))
     {
-        return Err(Error::new(target.address.to_string(), &format!("HTTP status {status}"), "").into());
+        return Err(refusal(target.address, status).into());
     }
     finish(&show, &target, &outcome, meter, amount)
 }
@@ -110,6 +111,11 @@ fn preamble(target: &Target, amount: Amount) -> Result<Vec<u8>, Failure> {
         .into_bytes())
 }
 
+/// Returns the error for a server's answer with a status that reports no success.
+pub(super) fn refusal(server: SocketAddr, status: u16) -> Error {
+    Error::new(server.to_string(), &format!("HTTP status {status}"), "")
+}
+
 /// Returns whether an HTTP status reports success (RFC 9110, section 15).
 pub(super) fn is_success(status: u16) -> bool {
     (200..300).contains(&status)
@@ -123,10 +129,13 @@ pub(super) fn status(head: &[u8]) -> Option<u16> {
 
 pub(super) fn call(place: &mut Setup, plan: client::Plan, watch: Watch<'static>) -> Result<(Outcome, Meter), Failure> {
     let now = place.clock.now();
+    let over_http = plan.end == client::End::PeerCloses;
+    let peer = plan.peer;
     let mut call = Client::begin(now, &mut place.station.host, plan, watch).map_err(|error| no_way(&error))?;
     place.run(&mut call)?;
-    let (outcome, meter) = call.finish()?;
-    Ok((outcome, meter))
+    // A server that refuses a body answers, and resets the connection as it leaves the body unread.
+    let refused = status(call.head()).filter(|&status| over_http && !is_success(status));
+    call.finish().map_err(|error| refused.map_or(error, |status| refusal(peer, status)).into())
 }
 
 fn test(place: &mut Setup, plan: iperf::Plan, watch: Watch<'static>) -> Result<(Outcome, Meter), Failure> {

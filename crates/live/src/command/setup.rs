@@ -8,7 +8,7 @@ use crate::host::{Config, Host};
 use crate::station::{Application, Next, Station, Waits};
 use crate::system::Error;
 use crate::system::clock::Clock;
-use crate::system::namespace::{Namespace, Running};
+use crate::system::namespace::{BETWEEN_LOOKS, Calls, LONGEST_START, Namespace, Running};
 use crate::system::random;
 use crate::system::tun::Tun;
 use eifel_base::time::{Duration, Instant};
@@ -65,6 +65,35 @@ struct WithPeerCommand<'a> {
     alone_since: Option<Instant>,
 }
 
+/// An application without connections, until a socket listens in the namespace. Meanwhile the host
+/// answers what the command sends.
+struct WaitsForListener {
+    namespace: Namespace,
+    /// When to look next. A look enters the namespace on a thread of its own, so packets cause none.
+    next: Instant,
+    until: Instant,
+    stopped: bool,
+}
+
+impl Application for WaitsForListener {
+    fn turn(&mut self, now: Instant, _: &mut Host) -> Result<Next, Error> {
+        if self.stopped || now >= self.until {
+            return Ok(Next::Done);
+        }
+        if now >= self.next {
+            if self.namespace.takes_calls(Calls::Tcp)? {
+                return Ok(Next::Done);
+            }
+            self.next = now + BETWEEN_LOOKS;
+        }
+        Ok(Next::Turn(self.next))
+    }
+
+    fn stop(&mut self, _: Instant, _: &mut Host) {
+        self.stopped = true;
+    }
+}
+
 /// Returns the error of a command that has ended while nothing is connected.
 pub(super) fn command_ended(status: ExitStatus) -> Error {
     match status.success() {
@@ -109,6 +138,8 @@ pub(super) struct Device {
     pub(super) v4: Ipv4Addr,
     pub(super) v6: Ipv6Addr,
     pub(super) mtu: u32,
+    /// Where the device is.
+    pub(super) namespace: Namespace,
 }
 
 impl Device {
@@ -144,14 +175,12 @@ impl Device {
                 command.env("EIFEL_ADDRESS", v4_kernel.to_string()).env("EIFEL_PEER", v4.to_string());
                 command.env("EIFEL_ADDRESS6", v6_kernel.to_string()).env("EIFEL_PEER6", v6.to_string());
                 command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
-                let running = namespace.spawn(command)?;
-                namespace.wait_for_listener()?;
-                Some(running)
+                Some(namespace.spawn(command)?)
             }
         };
         let clock = Clock::start();
         let capture = options.text("--capture").map(|path| Capture::create(Path::new(path), clock)).transpose()?;
-        Ok(Self { tun, clock, capture, peer, v4, v6, mtu })
+        Ok(Self { tun, clock, capture, peer, v4, v6, mtu, namespace })
     }
 
     /// Returns the host's addresses.
@@ -161,16 +190,35 @@ impl Device {
 }
 
 impl Setup {
-    /// Makes the place that the options ask for.
-    pub(super) fn make(options: &Options) -> Result<Self, Failure> {
-        let Device { tun, clock, capture, peer, v4, v6, mtu } = Device::make(options)?;
+    /// Makes the place that the options ask for, for a host that calls the command behind `--`. It
+    /// serves the device until a socket of the command listens, or for [`LONGEST_START`].
+    pub(super) fn that_calls(options: &Options) -> Result<Self, Failure> {
+        let (mut place, namespace) = Self::made(options)?;
+        if place.peer.is_some() {
+            let now = place.clock.now();
+            let mut waits = WaitsForListener { namespace, next: now, until: now + LONGEST_START, stopped: false };
+            place.station.serve(&mut waits)?;
+            if waits.stopped {
+                return Err(Error::new("the command behind --", &"interrupted before it listened", "").into());
+            }
+        }
+        Ok(place)
+    }
+
+    /// Makes the place that the options ask for, for a host that is called.
+    pub(super) fn that_answers(options: &Options) -> Result<Self, Failure> {
+        Self::made(options).map(|(place, _)| place)
+    }
+
+    fn made(options: &Options) -> Result<(Self, Namespace), Failure> {
+        let Device { tun, clock, capture, peer, v4, v6, mtu, namespace } = Device::make(options)?;
         let secret = random()?;
         let config = Config { v4: Some(v4), v6: Some(v6), mtu, secret, most_connections: MOST_CONNECTIONS };
         let mut station = Station::new(config, tun, clock);
         if let Some(capture) = capture {
             station.captured(capture)?;
         }
-        Ok(Self { station, clock, peer, secret })
+        Ok((Self { station, clock, peer, secret }, namespace))
     }
 
     /// Runs until the application is done.

@@ -116,6 +116,7 @@ mod tests {
         };
         let ms = Duration::from_millis;
         let interval = |start, end, bytes, retransmissions, variables| Interval {
+            stream: 1,
             start: ms(start),
             end: ms(end),
             bytes,

@@ -4,12 +4,14 @@
 pub mod clock;
 pub mod kernel;
 pub mod namespace;
+pub mod ready_set;
 pub mod signals;
 pub mod tap;
 pub mod trace;
 pub mod tun;
 pub mod wait;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fmt;
 use std::io::{self, Read};
 
@@ -52,6 +54,16 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Raises the limit on open files to `count`, as far as the rights go.
+pub fn allow_files(count: u64) {
+    let limits = getrlimit(Resource::Nofile);
+    if limits.current.is_some_and(|current| current < count) {
+        let current = Some(limits.maximum.map_or(count, |maximum| count.min(maximum)));
+        // With the limit as it is, fewer files can be opened at a time.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current, ..limits });
+    }
+}
 
 /// Returns random numbers of the system.
 ///

@@ -2,6 +2,8 @@
 //! it. However the process ends, nothing is left behind.
 
 use super::{Error, advice, kernel};
+use eifel_base::time::Duration;
+use eifel_packet::sctp;
 use rustix::process::{Pid, Signal};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 use std::fs::File;
@@ -131,24 +133,33 @@ impl Namespace {
                     Ok(()) => return Ok(()),
                     Err(error) => last = error.to_string(),
                 }
-                thread::sleep(BETWEEN_LOOKS);
+                pause(BETWEEN_LOOKS);
             }
             Err(Error::new(format!("find a route to {peer}"), &last, ""))
         })
     }
 
-    /// Waits until a TCP socket listens in the namespace, for at most two seconds: not all commands
-    /// listen.
+    /// Returns whether a socket in the namespace takes calls.
     ///
     /// # Errors
     /// If the namespace cannot be entered.
-    pub fn wait_for_listener(&self) -> Result<(), Error> {
+    pub fn takes_calls(&self, over: Calls) -> Result<bool, Error> {
+        self.within(|| Ok(over.are_taken()))
+    }
+
+    /// Waits until a socket in the namespace takes calls, for at most [`LONGEST_START`]: not every
+    /// command opens one.
+    ///
+    /// # Errors
+    /// If the namespace cannot be entered.
+    pub fn wait_for_listener(&self, over: Calls) -> Result<(), Error> {
         self.within(|| {
             for _ in 0..LOOKS {
-                if kernel::has_listener().unwrap_or_else(|_| is_listener_in_tables()) {
+                if over.are_taken() {
+                    pause(over.grace());
                     break;
                 }
-                thread::sleep(BETWEEN_LOOKS);
+                pause(BETWEEN_LOOKS);
             }
             Ok(())
         })
@@ -189,20 +200,61 @@ impl Namespace {
     }
 }
 
+/// How often a table is looked at: with the pauses, for two seconds.
 const LOOKS: u32 = 100;
-const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_millis(20);
+/// The pause between two looks for a socket that takes calls.
+pub const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+/// How long a command may take until a socket of it takes calls.
+pub const LONGEST_START: Duration = Duration::from_secs(2);
 
-/// Returns whether a socket listens in the namespace of the calling thread. It reads tables that
-/// also exist in kernels without socket diagnosis.
-fn is_listener_in_tables() -> bool {
-    let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
-    tables.into_iter().any(|table| std::fs::read_to_string(table).is_ok_and(|text| has_listener(&text)))
+fn pause(length: Duration) {
+    thread::sleep(std::time::Duration::from_nanos(length.as_nanos()));
+}
+
+/// The protocol of calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Calls {
+    Tcp,
+    /// SCTP, to the kernel or to a program with a raw socket.
+    Sctp,
+    /// SCTP in UDP, to a program or the kernel with a socket at this port.
+    SctpInUdp(u16),
+}
+
+impl Calls {
+    /// Returns whether a socket in the namespace of the calling thread takes calls.
+    fn are_taken(self) -> bool {
+        let table = |name: &str| std::fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default();
+        match self {
+            Self::Tcp => {
+                kernel::has_listener().unwrap_or_else(|_| ["tcp", "tcp6"].iter().any(|name| has_listener(&table(name))))
+            }
+            Self::Sctp => {
+                ["raw", "raw6"].iter().any(|name| has_local(&table(name), sctp::PROTOCOL.into()))
+                    || table("sctp/eps").lines().count() > 1
+            }
+            Self::SctpInUdp(port) => ["udp", "udp6"].iter().any(|name| has_local(&table(name), port)),
+        }
+    }
+
+    /// Returns the time between the opening of that socket and the first call. A program with SCTP
+    /// of its own opens its socket first, and no table says when it listens.
+    fn grace(self) -> Duration {
+        if self == Self::Tcp { Duration::ZERO } else { Duration::from_millis(200) }
+    }
 }
 
 /// Returns whether a table of the kernel's sockets has one in the state LISTEN, which is its fourth
 /// column.
 fn has_listener(table: &str) -> bool {
     table.lines().skip(1).any(|line| line.split_whitespace().nth(3) == Some("0A"))
+}
+
+/// Returns whether a table of the kernel's sockets has one with this local port, which for a raw
+/// socket is the protocol. It follows the address in the second column.
+fn has_local(table: &str, port: u16) -> bool {
+    let local = |line: &str| u16::from_str_radix(line.split_whitespace().nth(1)?.rsplit_once(':')?.1, 16).ok();
+    table.lines().skip(1).any(|line| local(line) == Some(port))
 }
 
 /// A command in a namespace. The command is killed when this value is dropped.
@@ -280,20 +332,48 @@ mod tests {
         assert!(!has_listener(&line("0A")));
     }
 
-    /// Asks in both ways, in a namespace where nothing else listens.
     #[test]
-    fn sock_diag_and_proc_tables_find_a_listener_over_ipv4_and_ipv6() {
-        let asked = |address: Option<&str>| {
-            Namespace::new()?.within(|| {
-                let _listens = address.map(|address| std::net::TcpListener::bind(address).unwrap());
-                Ok([is_listener_in_tables(), kernel::has_listener().unwrap_or_else(|_| is_listener_in_tables())])
-            })
+    fn a_socket_is_found_by_its_local_port_or_protocol() {
+        const TABLE: &str = "  sl  local_address rem_address   st tx_queue rx_queue\n\
+                             132: 0100007F:0084 00000000:0000 07 00000000:00000000\n\
+                             9: 00000000000000000000000000000000:26AB 00000000000000000000000000000000:0007 07\n";
+        assert_eq!([132, 9899, 7, 0].map(|port| has_local(TABLE, port)), [true, true, false, false]);
+        assert!(!has_local("", 0) && !has_local("9: 0100007F:0084", 132), "the first line names the columns");
+    }
+
+    /// Asks in a namespace where nothing else has a socket.
+    #[test]
+    fn a_callable_socket_is_found_over_either_version_of_ip() {
+        use std::net::{TcpListener, UdpSocket};
+        let raw = |domain: i32| {
+            // SAFETY: no pointers.
+            let raw = unsafe { libc::socket(domain, libc::SOCK_RAW, 132) };
+            assert!(raw >= 0, "root of the namespace may open it");
+            // SAFETY: a new descriptor that nobody else has.
+            unsafe { <std::os::fd::OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(raw) }
         };
-        for (address, found) in [(None, false), (Some("127.0.0.1:7"), true), (Some("[::1]:7"), true)] {
-            match asked(address) {
-                Ok(said) => assert_eq!(said, [found; 2], "{address:?}"),
-                Err(error) => return eprintln!("SKIPPED: {error}"),
-            }
+        let taken = || [Calls::Tcp, Calls::Sctp, Calls::SctpInUdp(9899)].map(Calls::are_taken);
+        let asked = Namespace::new().and_then(|namespace| {
+            namespace.within(|| {
+                assert_eq!(taken(), [false; 3]);
+                for (address, domain) in [("127.0.0.1:9899", libc::AF_INET), ("[::1]:9899", libc::AF_INET6)] {
+                    let tcp = TcpListener::bind(address).unwrap();
+                    let table = |name: &str| std::fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap();
+                    let listed = ["tcp", "tcp6"].map(|name| has_listener(&table(name)));
+                    assert_eq!((taken(), listed.contains(&true)), ([true, false, false], true), "{address}");
+                    drop(tcp);
+                    let udp = UdpSocket::bind(address).unwrap();
+                    assert_eq!(taken(), [false, false, true], "{address}");
+                    drop(udp);
+                    let sctp = raw(domain);
+                    assert_eq!(taken(), [false, true, false], "{address}");
+                    drop(sctp);
+                }
+                Ok(())
+            })
+        });
+        if let Err(error) = asked {
+            eprintln!("SKIPPED: {error}");
         }
     }
 }

@@ -210,6 +210,7 @@ fn the_conversation_with_an_iperf3_server_matches_its_golden() {
         (Amount::Bytes(1000), Fault::None, Some(MS * 3)),
         (Amount::Bytes(1000), Fault::Says(0xff), None),
         (Amount::Bytes(1000), Fault::Says(0xfe), None),
+        (Amount::Bytes(1000), Fault::Says(11), None),
         (Amount::Bytes(1000), Fault::Says(42), None),
         (Amount::Bytes(1000), Fault::Resets, None),
         (Amount::Bytes(1000), Fault::Deaf, None),

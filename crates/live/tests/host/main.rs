@@ -277,6 +277,33 @@ fn queued_replies_are_bounded_and_in_order_with_and_without_offload() {
 
 /// A station that is stopped asks its application to stop. An answering end then resets its
 /// connections, and is done.
+/// The lines of concurrent streams are told apart by their numbers.
+#[test]
+fn the_streams_of_a_server_are_numbered_in_the_order_of_their_calls() {
+    let mut pair = Pair::new();
+    let (settings, every) = (held(), SECOND);
+    let plan = server::Plan { port: 80, settings, sender: sender(), calls: Some(3), checked: false, every };
+    let told = std::cell::RefCell::new(Vec::new());
+    let watch = |_: Instant, news: &Notice<'_>| {
+        if let Notice::Interval(interval) = news {
+            told.borrow_mut().push((interval.stream, interval.bytes));
+        }
+    };
+    let mut answer = Server::begin(&mut pair.b, plan, Box::new(watch)).unwrap();
+    for bytes in [100, 200, 300] {
+        let call = connect(&mut pair, "10.0.0.2:80");
+        pair.run_for(SECOND / 10);
+        answer.turn(pair.now, &mut pair.b).unwrap();
+        let connection = pair.a.connection(call).unwrap();
+        connection.write(&pattern::bytes(0, bytes));
+    }
+    pair.run_for(SECOND);
+    answer.turn(pair.now, &mut pair.b).unwrap();
+    let mut told = told.take();
+    told.sort_unstable();
+    assert_eq!(told, [(1, 100), (2, 200), (3, 300)]);
+}
+
 #[test]
 fn a_stopped_server_returns_all_data_read_so_far() {
     let mut pair = Pair::new();

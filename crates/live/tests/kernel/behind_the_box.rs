@@ -73,6 +73,22 @@ fn a_hold_causes_spurious_retransmissions_by_the_kernel() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// The box carries packets before the peer listens, so that a peer may call first.
+#[test]
+fn a_peer_calls_through_the_box_before_it_listens() {
+    if !allowed() {
+        return;
+    }
+    let folder = folder("early");
+    let call = "import os, socket
+try: socket.create_connection((os.environ['EIFEL_PEER'], 99), 1)
+except ConnectionRefusedError: pass";
+    let peer = format!("python3 -c \"{call}\" && exec python3 -c \"{SINK}\"");
+    let (code, said) = hiccup(&folder, &[], &peer, &["python3", "-c", SOURCE, "1000"]);
+    assert_eq!(code, Some(0), "{said}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 fn judged(arguments: &[&str]) -> serde_json::Value {
     let output = Command::new(PROGRAM).args(["judge", "--json"]).args(arguments).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

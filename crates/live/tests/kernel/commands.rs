@@ -2,8 +2,10 @@
 
 use crate::behind_the_box::SINK;
 use crate::rig::{allowed, has};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
@@ -50,6 +52,19 @@ fn an_http_server_returns_a_document() {
     assert!(String::from_utf8_lossy(&output.stderr).ends_with("\neifel live: 10.85.0.1:80: HTTP status 404\n"));
     assert_eq!(output.status.code(), Some(1));
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Python's server knows no PUT: it answers at once, and resets the connection behind its answer.
+#[test]
+fn an_http_server_that_refuses_a_body_is_quoted() {
+    if !allowed() || !has("python3") {
+        return;
+    }
+    let server = ["--", "python3", "-m", "http.server", "80"];
+    let output = call(&[&["send", "--bytes", "20M", "http://10.85.0.1/document"], &server[..]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.ends_with("\neifel live: 10.85.0.1:80: HTTP status 501\n"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
@@ -132,6 +147,28 @@ fn a_call_that_is_stopped_before_an_answer_says_so() {
     );
 }
 
+/// Ctrl-C at a terminal goes to the server behind `--` too, which then ends the test.
+#[test]
+fn an_interrupted_iperf3_server_has_ended_the_test() {
+    if !allowed() || !has("iperf3") {
+        return;
+    }
+    let mut command = Command::new(PROGRAM);
+    command.args(["send", "--seconds", "60", "iperf3://10.85.0.1", "--", "iperf3", "-s", "-1"]);
+    command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = command.spawn().unwrap();
+    let mut said = BufReader::new(running.stdout.take().unwrap());
+    // The heading, and the first interval.
+    for _ in 0..2 {
+        said.read_line(&mut String::new()).unwrap();
+    }
+    kill_process_group(Pid::from_child(&running), Signal::INT).unwrap();
+    let output = running.wait_with_output().unwrap();
+    let line = String::from_utf8_lossy(&output.stderr);
+    assert!(line.ends_with("eifel live: 10.85.0.1:5201: the server has ended the test\n"), "{line}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
 #[test]
 fn a_closed_output_pipe_does_not_end_the_run() {
     if !allowed() || !has("python3") {
@@ -156,6 +193,26 @@ fn a_closed_output_pipe_does_not_end_the_run() {
     });
     assert_eq!(taken.as_deref(), Some("3000000"));
     std::fs::remove_file(&file).unwrap();
+}
+
+/// Exits with 0 if the host answers a call, by taking or refusing it, within a second.
+const CALLS_AT_ONCE: &str = "import socket, sys, time
+begun = time.monotonic()
+try: socket.create_connection(('10.85.0.2', int(sys.argv[1])), 5).close()
+except ConnectionRefusedError: pass
+assert time.monotonic() - begun < 1, 'it took %.3f s' % (time.monotonic() - begun)";
+
+/// A command that only calls never listens. Another calls before it listens.
+#[test]
+fn a_host_answers_before_anything_listens_in_the_namespace() {
+    if !allowed() || !has("python3") {
+        return;
+    }
+    let output = call(&["receive", "5001", "--json", "--", "python3", "-c", CALLS_AT_ONCE, "5001"]);
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    let late = format!("python3 -c \"{CALLS_AT_ONCE}\" 99 && exec python3 -c \"{SINK}\"");
+    let output = call(&["send", "--bytes", "1M", "10.85.0.1:5001", "--", "sh", "-c", &late]);
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use crate::error::Fault;
 use crate::parse::setting::Setting;
 use eifel_base::time::Duration;
+use eifel_recovery::association::Config;
 use eifel_recovery::registry::Seam;
 use eifel_sctp::{Settings, TimestampChunk, TimestampValues};
 
@@ -42,6 +43,11 @@ impl Default for Setup {
 }
 
 impl Setup {
+    /// Returns the chosen algorithms.
+    pub(crate) fn config(&self) -> &Config {
+        &self.settings.engine
+    }
+
     /// Applies a command of an operating system, if it is understood.
     pub(crate) fn command(&mut self, text: &str) {
         self.settings.forward_tsn &= !text.contains(NO_FORWARD_TSN);

@@ -2,17 +2,17 @@
 
 use super::request::{self, Dialect, Reply, Step, Target};
 use crate::host::{Handle, Host};
-use crate::station::Waits;
-use eifel_base::time::{Duration, Instant};
+use crate::system::ready_set::Change;
 use eifel_tcp::Connection;
 use rustix::net::sockopt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::os::fd::AsFd;
 
-/// Buffered bytes per direction at which reading stops. Further data stays in the socket or
-/// connection that it comes from.
-const ROOM: usize = 1 << 16;
+/// The most bytes that are read at once for a client. Those that its socket does not take are kept.
+const CHUNK: usize = 8 << 10;
+/// Bytes that are read from a client beyond the room in its connection. They are kept, and the
+/// connection reports when it has room for them.
+const SPILL: usize = 512;
 
 /// The progress of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,11 +40,18 @@ pub struct ByteCounts {
     pub received: u64,
 }
 
+/// What the socket may do without blocking, as far as is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Ready {
+    to_read: bool,
+    to_write: bool,
+}
+
 /// A program's connection to the proxy, from its request to the end of both directions.
 #[derive(Debug)]
 pub(super) struct Client {
     socket: TcpStream,
-    since: Instant,
+    ready: Ready,
     pub(super) phase: Phase,
     dialect: Option<Dialect>,
     /// From the client, not yet written to the connection.
@@ -66,12 +73,12 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(socket: TcpStream, since: Instant) -> io::Result<Self> {
+    pub(super) fn new(socket: TcpStream) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         socket.set_nodelay(true)?;
         Ok(Self {
             socket,
-            since,
+            ready: Ready::default(),
             phase: Phase::Asking,
             dialect: None,
             out: Vec::new(),
@@ -85,9 +92,15 @@ impl Client {
         })
     }
 
-    /// Returns how long the client has been asking; zero after its request.
-    pub(super) fn asks_since(&self, now: Instant) -> Duration {
-        if self.phase == Phase::Asking { now.since(self.since) } else { Duration::ZERO }
+    pub(super) fn socket(&self) -> &TcpStream {
+        &self.socket
+    }
+
+    /// Notes what has become possible on its socket.
+    pub(super) fn on_change(&mut self, change: &Change) {
+        self.ready.to_read |= change.to_read;
+        self.ready.to_write |= change.to_write;
+        self.broken |= change.failed;
     }
 
     pub(super) fn handle(&self) -> Option<Handle> {
@@ -95,13 +108,6 @@ impl Client {
             Phase::Connecting(handle) | Phase::Open(handle) => Some(handle),
             _ => None,
         }
-    }
-
-    /// Returns the events that its socket waits for; `None` if there are none.
-    pub(super) fn waits(&self) -> Option<Waits<'_>> {
-        let to_read = !self.client_closed && self.out.len() < ROOM && self.phase != Phase::Ending;
-        let to_write = !self.back.is_empty();
-        (to_read || to_write).then(|| Waits { descriptor: self.socket.as_fd(), to_read, to_write })
     }
 
     /// Returns the target that it has asked for, once.
@@ -146,6 +152,11 @@ impl Client {
         self.peer_closed = true;
     }
 
+    /// Returns whether it has yet to take bytes of its connection.
+    pub(super) fn has_rest(&self) -> bool {
+        self.back.len() > CHUNK
+    }
+
     pub(super) fn end(&mut self) {
         self.phase = Phase::Ending;
     }
@@ -157,75 +168,113 @@ impl Client {
     /// Reads the data left in a connection that has ended.
     pub(super) fn take_rest(&mut self, connection: &mut Connection) {
         if matches!(self.phase, Phase::Open(_)) {
-            while self.read_from(connection) > 0 {}
+            let (before, count) = (self.back.len(), connection.readable() as usize);
+            self.back.resize(before + count, 0);
+            let count = connection.read(&mut self.back[before..]);
+            self.back.truncate(before + count);
+            self.moved.received += count as u64;
         }
     }
 
-    /// Moves bytes both ways until there are none left or there is no room.
-    pub(super) fn exchange(&mut self, host: &mut Host) {
-        loop {
-            let mut moved = self.read_socket();
+    /// Moves bytes both ways until there are none left or there is no room. `buffer` is the size of
+    /// the connection's send buffer, and `scratch` holds bytes on their way.
+    pub(super) fn exchange(&mut self, host: &mut Host, buffer: usize, scratch: &mut [u8]) {
+        let mut unread = false;
+        while !self.broken {
+            let mut moved = 0;
             if self.phase == Phase::Asking {
+                let count = self.read_socket(&mut scratch[..CHUNK]);
+                self.out.extend(&scratch[..count]);
                 self.listen();
+                moved += count;
             }
+            moved += self.flush();
             if let Phase::Open(handle) = self.phase
                 && let Some(connection) = host.connection(handle)
             {
-                let count = connection.write(&self.out);
-                self.out.drain(..count);
-                self.moved.sent += count as u64;
-                moved += count;
-                if self.client_closed && self.out.is_empty() && !std::mem::replace(&mut self.passed_on, true) {
-                    connection.shutdown_write();
-                }
-                if self.back.len() < ROOM {
-                    moved += self.read_from(connection);
-                }
+                moved += self.send(connection, buffer, scratch) + self.deliver(connection, scratch);
+                unread = connection.readable() > 0;
             }
-            moved += self.write_socket();
             if moved == 0 {
                 break;
             }
         }
         // Only now: until here, the connection may have held data for which there was no room.
-        if self.peer_closed && self.back.is_empty() && !self.cut {
+        if self.peer_closed && self.back.is_empty() && !unread && !self.cut {
             // The client may be gone.
             let _ = self.socket.shutdown(Shutdown::Write);
         }
     }
 
-    fn read_from(&mut self, connection: &mut Connection) -> usize {
-        let before = self.back.len();
-        self.back.resize(before + ROOM, 0);
-        let count = connection.read(&mut self.back[before..]);
-        self.back.truncate(before + count);
-        self.moved.received += count as u64;
-        count
+    /// Moves bytes from the socket to the connection.
+    fn send(&mut self, connection: &mut Connection, buffer: usize, scratch: &mut [u8]) -> usize {
+        let mut moved = connection.write(&self.out);
+        self.out.drain(..moved);
+        if self.out.is_empty() {
+            // A client that has nothing under way keeps no memory.
+            self.out = Vec::new();
+            let kept = connection.end().saturating_sub(connection.engine().una()) as usize;
+            let most = scratch.len().min(buffer.saturating_sub(kept) + SPILL);
+            let count = self.read_socket(&mut scratch[..most]);
+            let taken = connection.write(&scratch[..count]);
+            self.out.extend(&scratch[taken..count]);
+            moved += taken;
+        }
+        self.moved.sent += moved as u64;
+        if self.client_closed && self.out.is_empty() && !std::mem::replace(&mut self.passed_on, true) {
+            connection.shutdown_write();
+        }
+        moved
     }
 
-    fn read_socket(&mut self) -> usize {
-        if self.client_closed || self.out.len() >= ROOM || self.phase == Phase::Ending {
+    /// Moves bytes from the connection to the socket.
+    fn deliver(&mut self, connection: &mut Connection, scratch: &mut [u8]) -> usize {
+        if !self.back.is_empty() || !self.ready.to_write {
             return 0;
         }
-        let before = self.out.len();
-        self.out.resize(before + ROOM, 0);
-        let read = self.socket.read(&mut self.out[before..]);
-        let count = *read.as_ref().unwrap_or(&0);
-        self.out.truncate(before + count);
-        match read {
-            Ok(0) => self.client_closed = true,
-            Ok(_) => {}
-            Err(error) => self.broken |= error.kind() != io::ErrorKind::WouldBlock,
-        }
+        let count = connection.read(&mut scratch[..CHUNK]);
+        self.moved.received += count as u64;
+        let written = self.write_socket(&scratch[..count]);
+        self.back.extend(&scratch[written..count]);
         count
     }
 
-    fn write_socket(&mut self) -> usize {
-        let written = if self.back.is_empty() { Ok(0) } else { self.socket.write(&self.back) };
-        let count = *written.as_ref().unwrap_or(&0);
-        self.broken |= written.is_err_and(|error| error.kind() != io::ErrorKind::WouldBlock);
-        self.back.drain(..count);
-        count
+    /// Writes the bytes that are kept for the socket.
+    fn flush(&mut self) -> usize {
+        let mut back = std::mem::take(&mut self.back);
+        let written = self.write_socket(&back);
+        if written < back.len() {
+            back.drain(..written);
+            self.back = back;
+        }
+        written
+    }
+
+    fn read_socket(&mut self, room: &mut [u8]) -> usize {
+        if self.client_closed || !self.ready.to_read {
+            return 0;
+        }
+        let read = self.socket.read(room);
+        match &read {
+            Ok(0) => self.client_closed = true,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.ready.to_read = false,
+            Err(_) => self.broken = true,
+        }
+        read.unwrap_or(0)
+    }
+
+    fn write_socket(&mut self, bytes: &[u8]) -> usize {
+        if bytes.is_empty() || !self.ready.to_write {
+            return 0;
+        }
+        let written = self.socket.write(bytes);
+        match &written {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.ready.to_write = false,
+            Err(_) => self.broken = true,
+        }
+        written.unwrap_or(0)
     }
 
     /// Reads the client's greeting and request.
@@ -271,11 +320,15 @@ impl Drop for Client {
 mod tests {
     use super::*;
     use crate::host::{Config, HostEvent};
+    use eifel_base::time::{Duration, Instant};
     use eifel_recovery::engine;
     use eifel_sim::pattern;
     use eifel_tcp::settings::{ReceiveKind, SendKind};
     use eifel_tcp::{Settings, State};
     use std::net::TcpListener;
+
+    /// Bytes of the near host's send buffer.
+    const BUFFER: usize = 1 << 20;
 
     /// A program, its client in the proxy, and the hosts at both ends of a connection.
     struct Rig {
@@ -306,10 +359,10 @@ mod tests {
             let outside = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             sockopt::set_socket_recv_buffer_size(&outside, 16_384).unwrap();
             outside.set_nonblocking(true).unwrap();
-            let client = Client::new(listener.accept().unwrap().0, Instant::ZERO).unwrap();
+            let client = Client::new(listener.accept().unwrap().0).unwrap();
             let (mut near, mut far) = (host(1), host(2));
             let settings = Settings {
-                send: SendKind::Held { buffer: 1 << 20 },
+                send: SendKind::Held { buffer: BUFFER },
                 receive: ReceiveKind::Held,
                 receive_window: 1 << 18,
                 ..Settings::default()
@@ -352,6 +405,12 @@ mod tests {
             }
         }
 
+        /// Lets the client move its bytes, after its socket has reported all that it can do.
+        fn exchange(&mut self) {
+            self.client.on_change(&Change { number: 0, to_read: true, to_write: true, failed: false });
+            self.client.exchange(&mut self.near, BUFFER, &mut vec![0; 1 << 16]);
+        }
+
         /// Sends `bytes` from the far end's application.
         fn far_sends(&mut self, bytes: &[u8]) {
             assert_eq!(self.far.connection(self.ends[1]).unwrap().write(bytes), bytes.len());
@@ -360,12 +419,12 @@ mod tests {
 
         /// Returns the bytes that the program reads, until there are `count` or the end comes.
         fn hears(&mut self, count: usize) -> Vec<u8> {
-            let (mut heard, mut room) = (Vec::new(), vec![0; ROOM]);
+            let (mut heard, mut room) = (Vec::new(), vec![0; 1 << 16]);
             for _ in 0..10_000 {
                 if heard.len() >= count {
                     break;
                 }
-                self.client.exchange(&mut self.near);
+                self.exchange();
                 match self.outside.read(&mut room) {
                     Ok(0) => break,
                     Ok(count) => heard.extend_from_slice(&room[..count]),
@@ -380,67 +439,69 @@ mod tests {
 
         /// Returns whether the program's next read is the end.
         fn is_at_the_end(&mut self) -> bool {
-            self.client.exchange(&mut self.near);
+            self.exchange();
             std::thread::sleep(std::time::Duration::from_millis(10));
             matches!(self.outside.read(&mut [0]), Ok(0))
         }
-
-        fn waits(&self) -> Option<(bool, bool)> {
-            self.client.waits().map(|waits| (waits.to_read, waits.to_write))
-        }
     }
 
+    /// A socket is read and written only from the report that it can be until it would block.
     #[test]
-    fn a_client_polls_only_for_events_that_it_can_use() {
+    fn a_socket_without_a_report_is_left_alone() {
         let mut rig = Rig::new();
         assert!(rig.client.socket.nodelay().unwrap());
-        assert_eq!(rig.waits(), Some((true, false)));
+        rig.outside.write_all(b"CONNECT 10.0.0.2:80 HTTP/1.1\r\n\r\n").unwrap();
+        rig.client.exchange(&mut rig.near, BUFFER, &mut vec![0; 1 << 16]);
+        assert_eq!(rig.client.phase, Phase::Asking, "it has not been read");
+        rig.exchange();
+        assert_eq!(rig.client.asked(), Some(Target::Address("10.0.0.2:80".parse().unwrap())));
+        assert_eq!(rig.client.ready, Ready { to_read: true, to_write: true }, "nothing is read while it is named");
         rig.client.connected(rig.ends[0]);
-        assert_eq!(rig.waits(), Some((true, true)), "there is an answer to write");
         assert_eq!(rig.hears(reply().len()), reply());
-        assert!(!rig.is_at_the_end());
-        assert_eq!(rig.waits(), Some((true, false)));
-        rig.outside.shutdown(Shutdown::Write).unwrap();
-        rig.client.exchange(&mut rig.near);
-        assert_eq!(rig.waits(), None, "it sends no more");
+        assert_eq!(rig.client.ready, Ready { to_read: false, to_write: true });
         let mut rig = Rig::new();
         rig.client.fail(Reply::Refused);
-        assert_eq!(rig.waits(), Some((false, true)));
         rig.outside.write_all(b"more").unwrap();
-        rig.client.exchange(&mut rig.near);
-        assert_eq!((rig.waits(), rig.client.out.len()), (None, 0), "nobody wants to hear it");
+        rig.exchange();
+        assert_eq!(rig.client.out.len(), 0, "nobody wants to hear it");
     }
 
     #[test]
     fn a_client_reads_no_more_than_there_is_room_for() {
-        const BYTES: usize = 400_000;
+        const BYTES: usize = 2 * BUFFER;
         let mut rig = Rig::new();
         let bytes = pattern::bytes(0, BYTES);
         let mut said = 0;
         rig.client.phase = Phase::Naming;
-        for _ in 0..100 {
+        let mut says = |rig: &mut Rig| {
             said += rig.outside.write(&bytes[said..]).unwrap_or(0);
-            rig.client.exchange(&mut rig.near);
-        }
-        assert!((ROOM..2 * ROOM).contains(&rig.client.out.len()), "{}", rig.client.out.len());
-        assert_eq!(rig.waits(), None);
+            rig.exchange();
+        };
+        (0..100).for_each(|_| says(&mut rig));
+        assert_eq!(rig.client.out.len(), 0);
         rig.client.connected(rig.ends[0]);
-        let (mut heard, mut room) = (Vec::new(), vec![0; ROOM]);
+        // Nothing is acknowledged while the hosts exchange no packets.
+        for _ in 0..10_000 {
+            says(&mut rig);
+            if rig.client.out.len() == SPILL {
+                break;
+            }
+        }
+        assert_eq!((rig.client.moved.sent as usize, rig.client.out.len()), (BUFFER, SPILL));
+        let (mut heard, mut room) = (Vec::new(), vec![0; 1 << 16]);
         for _ in 0..1000 {
-            said += rig.outside.write(&bytes[said..]).unwrap_or(0);
-            rig.client.exchange(&mut rig.near);
-            assert!(rig.client.out.len() < 2 * ROOM);
+            says(&mut rig);
+            assert!(rig.client.out.len() <= SPILL);
             rig.run();
-            let count = rig.far.connection(rig.ends[1]).unwrap().read(&mut room);
-            heard.extend_from_slice(&room[..count]);
+            while let count @ 1.. = rig.far.connection(rig.ends[1]).unwrap().read(&mut room) {
+                heard.extend_from_slice(&room[..count]);
+            }
             if heard.len() == BYTES {
                 break;
             }
         }
         assert!(heard == bytes);
         assert_eq!(rig.client.moved, ByteCounts { sent: BYTES as u64, received: 0 });
-        rig.hears(reply().len());
-        assert_eq!(rig.waits(), Some((true, false)));
     }
 
     #[test]
@@ -448,9 +509,9 @@ mod tests {
         let (mut rig, bytes) = (Rig::open(), pattern::bytes(0, 400_000));
         rig.far_sends(&bytes);
         for _ in 0..20 {
-            rig.client.exchange(&mut rig.near);
+            rig.exchange();
             rig.run();
-            assert!(rig.client.back.len() < 2 * ROOM, "{}", rig.client.back.len());
+            assert!(rig.client.back.len() <= CHUNK, "{}", rig.client.back.len());
         }
         let expected = [reply(), bytes].concat();
         assert!(rig.hears(expected.len()) == expected && !rig.is_at_the_end());
@@ -465,6 +526,7 @@ mod tests {
     /// program still reads all bytes, in one go where the socket's buffer is large.
     #[test]
     fn data_of_a_peer_that_has_closed_is_read_to_the_last_byte() {
+        const ROOM: usize = 1 << 16;
         for kept in [4096, 4 * ROOM] {
             let (mut rig, bytes) = (Rig::open(), pattern::bytes(0, 100_000));
             sockopt::set_socket_send_buffer_size(&rig.client.socket, kept).unwrap();
@@ -512,18 +574,18 @@ mod tests {
     #[test]
     fn an_exited_program_is_noticed_when_reading_and_when_writing() {
         let mut rig = Rig::open();
-        rig.client.exchange(&mut rig.near);
+        rig.exchange();
         drop(rig.outside);
-        rig.client.exchange(&mut rig.near);
+        rig.client.on_change(&Change { number: 0, to_read: true, to_write: true, failed: false });
+        rig.client.exchange(&mut rig.near, BUFFER, &mut vec![0; 1 << 16]);
         assert!(rig.client.is_over(), "nothing can be read");
         let mut rig = Rig::open();
         rig.outside.shutdown(Shutdown::Write).unwrap();
-        rig.client.exchange(&mut rig.near);
+        rig.exchange();
         assert!(!rig.client.is_over());
         drop(rig.outside);
-        rig.client.back.extend([0; 100]);
-        rig.client.exchange(&mut rig.near);
-        assert!(rig.client.is_over(), "nothing can be written");
+        rig.client.on_change(&Change { number: 0, to_read: true, to_write: true, failed: true });
+        assert!(rig.client.is_over(), "its socket reports it");
     }
 
     #[test]
@@ -543,15 +605,20 @@ mod tests {
     fn a_client_that_shuts_down_writing_closes_its_connection_at_once() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let outside = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let mut client = Client::new(listener.accept().unwrap().0, Instant::ZERO).unwrap();
+        let mut client = Client::new(listener.accept().unwrap().0).unwrap();
+        let change = Change { number: 0, to_read: true, to_write: true, failed: false };
         let mut host = host(1);
         let (peer, settings) = ("10.0.0.2:80".parse().unwrap(), Settings::default());
         let handle = host.connect(Instant::ZERO, peer, &settings, &engine::Config::default()).unwrap();
         client.connected(handle);
-        client.exchange(&mut host);
+        let mut exchange = |host: &mut Host| {
+            client.on_change(&change);
+            client.exchange(host, BUFFER, &mut [0; 1 << 16]);
+        };
+        exchange(&mut host);
         assert_eq!(host.connection(handle).unwrap().state(), State::SynSent);
         outside.shutdown(Shutdown::Write).unwrap();
-        client.exchange(&mut host);
+        exchange(&mut host);
         assert_eq!(host.connection(handle).unwrap().state(), State::Closed);
     }
 }

@@ -1,6 +1,7 @@
 //! A proxy: programs connect to it over the kernel's loopback, and it connects to their targets
 //! through an eifel host.
 
+mod budget;
 mod client;
 pub mod request;
 
@@ -8,15 +9,17 @@ pub use client::ByteCounts;
 
 use crate::host::{Ended, Handle, Host, HostEvent, Tally};
 use crate::station::{Application, Next, Waits};
-use crate::system::Error;
-use crate::system::wait;
+use crate::system::ready_set::ReadySet;
+use crate::system::{Error, allow_files};
+use budget::{Budget, Share};
 use client::{Client, Phase};
 use eifel_base::time::{Duration, Instant};
 use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine;
 use eifel_tcp::{Event, Settings};
 use request::{Reply, Target};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::fd::AsFd;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -37,6 +40,14 @@ pub struct Plan {
 const MOST_CLIENTS: usize = 1024;
 /// How long a client may take to send its request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// The time after which an accept that the system refused is tried again.
+const BETWEEN_TRIES: Duration = Duration::from_millis(100);
+/// Files that the proxy needs besides its clients' sockets: devices, captures, its output.
+const OTHER_FILES: u64 = 64;
+/// The most bytes that are read from a client at once.
+const SCRATCH: usize = 1 << 16;
+/// The number of the listener in the set of sockets. No client has it.
+const LISTENER: u64 = u64::MAX;
 /// The shortest time between two looks at the sockets while the host has events for clients.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
 
@@ -68,6 +79,7 @@ struct OpenConnection {
     opened: bool,
     moved: ByteCounts,
     spurious: u64,
+    share: Share,
 }
 
 impl OpenConnection {
@@ -77,19 +89,41 @@ impl OpenConnection {
     }
 }
 
+/// The sockets of the clients and of the listener.
+struct Sockets {
+    listener: TcpListener,
+    set: ReadySet,
+    looked: Instant,
+    /// When to accept clients that may wait for it; `None` if none waits.
+    waiting: Option<Instant>,
+}
+
+/// The connections, and the memory of their buffers.
+#[derive(Default)]
+struct Connections {
+    all: BTreeMap<Handle, OpenConnection>,
+    /// Connections that have outlived their client, in that order. Some have ended since.
+    left: VecDeque<Handle>,
+    /// Shares of connections that have ended, by the client that has not yet taken all their data.
+    kept: BTreeMap<u64, Share>,
+    budget: Budget,
+}
+
 /// A running proxy.
 pub struct Proxy<'a> {
     plan: Plan,
     told: OnEnd<'a>,
-    listener: TcpListener,
+    sockets: Sockets,
     clients: BTreeMap<u64, Client>,
-    connections: BTreeMap<Handle, OpenConnection>,
+    /// Clients by the time of their acceptance. Some have sent their request since.
+    asking: VecDeque<(Instant, u64)>,
+    connections: Connections,
     accepted: u64,
-    looked: Instant,
     names: (Sender<Resolved>, Receiver<Resolved>),
     /// The most clients at a time.
     most: usize,
     stopped: bool,
+    scratch: Vec<u8>,
 }
 
 impl<'a> Proxy<'a> {
@@ -99,19 +133,21 @@ impl<'a> Proxy<'a> {
     /// Those of the system.
     pub fn begin(listener: TcpListener, plan: Plan, told: OnEnd<'a>) -> Result<Self, Error> {
         listener.set_nonblocking(true).map_err(Error::of("listen"))?;
-        let (clients, connections) = (BTreeMap::new(), BTreeMap::new());
-        let (looked, names) = (Instant::ZERO, mpsc::channel());
+        allow_files(MOST_CLIENTS as u64 + OTHER_FILES);
+        let set = ReadySet::new()?;
+        set.add(&listener, LISTENER)?;
         Ok(Self {
             plan,
             told,
-            listener,
-            clients,
-            connections,
+            sockets: Sockets { listener, set, looked: Instant::ZERO, waiting: Some(Instant::ZERO) },
+            clients: BTreeMap::new(),
+            asking: VecDeque::new(),
+            connections: Connections::default(),
             accepted: 0,
-            looked,
-            names,
+            names: mpsc::channel(),
             most: MOST_CLIENTS,
             stopped: false,
+            scratch: vec![0; SCRATCH],
         })
     }
 
@@ -119,58 +155,88 @@ impl<'a> Proxy<'a> {
     fn take_events(&mut self, now: Instant, host: &mut Host) -> BTreeSet<u64> {
         let mut concerned = BTreeSet::new();
         while let Some((handle, mut happening)) = host.poll_event() {
-            let Some(passage) = self.connections.get_mut(&handle) else { continue };
+            let Some(passage) = self.connections.all.get_mut(&handle) else { continue };
             if let HostEvent::Event(Event::Recovery(event)) = &happening {
                 let found = matches!(event, engine::Event::Judged { detector: 0, outcome: Outcome::Spurious, .. });
                 passage.spurious += u64::from(found);
                 continue;
             }
             passage.opened |= matches!(happening, HostEvent::Event(Event::Connected));
+            let mut keeps = false;
             if let Some(client) = self.clients.get_mut(&passage.client) {
                 concerned.insert(passage.client);
                 tell(client, handle, &mut happening);
-                passage.moved = client.moved;
+                (passage.moved, keeps) = (client.moved, client.has_rest());
             }
             if let HostEvent::Ended(ended) = &happening {
                 (self.told)(&passage.passed(now, ended));
-                self.connections.remove(&handle);
+                self.connections.end(handle, keeps);
             }
         }
         concerned
     }
 
-    /// Accepts new clients, takes resolved names, and drops clients that are too slow to ask. Adds
-    /// the clients to serve to `concerned`.
+    /// Accepts new clients, notes what sockets report, takes resolved names, and drops clients that
+    /// are too slow to ask. Adds the clients to serve to `concerned`.
     fn look(&mut self, now: Instant, concerned: &mut BTreeSet<u64>) -> Result<(), Error> {
-        self.looked = now;
-        while self.takes_clients()
-            && let Ok((socket, _)) = self.listener.accept()
-        {
-            if let Ok(client) = Client::new(socket, now) {
-                self.clients.insert(self.accepted, client);
-                concerned.insert(self.accepted);
-                self.accepted += 1;
+        self.sockets.looked = now;
+        for change in self.sockets.set.changes()? {
+            if change.number == LISTENER {
+                self.sockets.waiting = Some(now);
+            } else if let Some(client) = self.clients.get_mut(&change.number) {
+                client.on_change(&change);
+                concerned.insert(change.number);
             }
         }
-        let asked: Vec<(u64, Waits<'_>)> =
-            self.clients.iter().filter_map(|(&number, client)| Some((number, client.waits()?))).collect();
-        let ready = wait::which_ready(&asked.iter().map(|(_, waits)| *waits).collect::<Vec<_>>())?;
-        concerned.extend(ready.into_iter().map(|place| asked[place].0));
+        self.accept(now);
         while let Ok((number, address)) = self.names.1.try_recv() {
             concerned.insert(number);
             if let Some(client) = self.clients.get_mut(&number) {
                 client.named(address);
             }
         }
-        let impatient = self.clients.iter().filter(|(_, client)| client.asks_since(now) > REQUEST_TIMEOUT);
-        let impatient: Vec<u64> = impatient.map(|(&number, _)| number).collect();
-        impatient.into_iter().for_each(|number| drop(self.clients.remove(&number)));
+        while let Some(&(since, number)) = self.asking.front()
+            && now.since(since) > REQUEST_TIMEOUT
+        {
+            self.asking.pop_front();
+            if self.clients.get(&number).is_some_and(|client| client.phase == Phase::Asking) {
+                self.clients.remove(&number);
+            }
+        }
         Ok(())
+    }
+
+    /// Accepts clients while there is room. If the system has none, for example no descriptor, they
+    /// wait.
+    fn accept(&mut self, now: Instant) {
+        while self.accepts_at() <= now {
+            let socket = match self.sockets.listener.accept() {
+                Ok((socket, _)) => socket,
+                Err(error) => {
+                    let none = error.kind() == ErrorKind::WouldBlock;
+                    self.sockets.waiting = if none { None } else { Some(now + BETWEEN_TRIES) };
+                    break;
+                }
+            };
+            // The set reports the client's state as its first change.
+            if let Ok(client) = Client::new(socket)
+                && self.sockets.set.add(client.socket(), self.accepted).is_ok()
+            {
+                self.clients.insert(self.accepted, client);
+                self.asking.push_back((now, self.accepted));
+                self.accepted += 1;
+            }
+        }
     }
 
     /// Returns whether to look at the sockets now, when the host had events for these clients.
     fn is_to_look(&self, now: Instant, concerned: &BTreeSet<u64>) -> bool {
-        concerned.is_empty() || now.since(self.looked) >= BETWEEN_LOOKS
+        concerned.is_empty() || now.since(self.sockets.looked) >= BETWEEN_LOOKS
+    }
+
+    /// Returns when to accept clients.
+    fn accepts_at(&self) -> Instant {
+        self.sockets.waiting.filter(|_| self.takes_clients()).unwrap_or(Instant::NEVER)
     }
 
     /// Returns whether there is room for another client, and the plan wants one.
@@ -183,8 +249,10 @@ impl<'a> Proxy<'a> {
     /// over.
     fn serve(&mut self, now: Instant, host: &mut Host, number: u64) {
         let Some(client) = self.clients.get_mut(&number) else { return };
-        client.exchange(host);
-        if let Some(passage) = client.handle().and_then(|handle| self.connections.get_mut(&handle)) {
+        let mut passage = client.handle().and_then(|handle| self.connections.all.get_mut(&handle));
+        let buffer = passage.as_ref().map_or(0, |passage| passage.share.send_buffer(&self.plan.settings));
+        client.exchange(host, buffer, &mut self.scratch);
+        if let Some(passage) = &mut passage {
             passage.moved = client.moved;
         }
         match client.asked() {
@@ -196,33 +264,77 @@ impl<'a> Proxy<'a> {
                     let _ = answer.send((number, found));
                 });
             }
-            Some(Target::Address(address)) => {
-                match host.connect(now, address, &self.plan.settings, &self.plan.sender) {
-                    Ok(handle) => {
-                        let (since, moved) = (now, client.moved);
-                        let passage = OpenConnection {
-                            client: number,
-                            since,
-                            target: address,
-                            opened: false,
-                            moved,
-                            spurious: 0,
-                        };
-                        self.connections.insert(handle, passage);
-                        client.phase = Phase::Connecting(handle);
-                    }
-                    Err(_) => client.fail(Reply::Unreachable),
-                }
-            }
+            Some(Target::Address(address)) => match self.connections.open(now, host, number, address, &self.plan) {
+                Some(handle) => client.phase = Phase::Connecting(handle),
+                None => client.fail(Reply::Unreachable),
+            },
             None => {}
         }
         if client.is_over() {
             let broken = client.broken;
-            if let Some(connection) = client.handle().and_then(|handle| host.connection(handle)) {
+            if let Some(handle) = client.handle()
+                && let Some(connection) = host.connection(handle)
+            {
                 // The peer must not take what a client left unfinished for its clean end.
-                if broken { connection.abort() } else { connection.close(now) }
+                if broken {
+                    connection.abort()
+                } else {
+                    connection.close(now)
+                }
+                self.connections.left.push_back(handle);
             }
             self.clients.remove(&number);
+            self.connections.drop_rest(number);
+        }
+    }
+}
+
+impl Connections {
+    /// Opens a connection for a client; `None` if the host cannot.
+    fn open(&mut self, now: Instant, host: &mut Host, client: u64, target: SocketAddr, plan: &Plan) -> Option<Handle> {
+        if self.all.len() + self.kept.len() >= Budget::CONNECTIONS {
+            self.abort_oldest(host);
+        }
+        let share = self.budget.take();
+        let handle = host.connect(now, target, &share.fitted(&plan.settings), &plan.sender);
+        let Ok(handle) = handle else {
+            self.budget.put_back(share);
+            return None;
+        };
+        let moved = ByteCounts::default();
+        let passage = OpenConnection { client, since: now, target, opened: false, moved, spurious: 0, share };
+        self.all.insert(handle, passage);
+        Some(handle)
+    }
+
+    /// Aborts the connection that has outlived its client for longest.
+    fn abort_oldest(&mut self, host: &mut Host) {
+        while let Some(oldest) = self.left.pop_front() {
+            if self.all.contains_key(&oldest)
+                && let Some(connection) = host.connection(oldest)
+            {
+                return connection.abort();
+            }
+        }
+    }
+
+    /// Removes a connection that has ended. If `keeps` is set, its client still has data of its buffer.
+    fn end(&mut self, handle: Handle, keeps: bool) {
+        let Some(OpenConnection { client, share, .. }) = self.all.remove(&handle) else { return };
+        if keeps {
+            self.kept.insert(client, share);
+        } else {
+            self.budget.put_back(share);
+        }
+        while self.left.front().is_some_and(|handle| !self.all.contains_key(handle)) {
+            self.left.pop_front();
+        }
+    }
+
+    /// Removes what is kept for a client that is gone.
+    fn drop_rest(&mut self, client: u64) {
+        if let Some(share) = self.kept.remove(&client) {
+            self.budget.put_back(share);
         }
     }
 }
@@ -254,13 +366,14 @@ impl Application for Proxy<'_> {
         if all && self.clients.is_empty() && host.connections() == 0 {
             return Ok(Next::Done);
         }
-        Ok(Next::Turn(Instant::NEVER))
+        Ok(Next::Turn(self.accepts_at()))
     }
 
     fn stop(&mut self, _now: Instant, host: &mut Host) {
         self.stopped = true;
         std::mem::take(&mut self.clients).into_values().for_each(Client::interrupt);
-        for &handle in self.connections.keys() {
+        self.asking.clear();
+        for &handle in self.connections.all.keys() {
             if let Some(connection) = host.connection(handle) {
                 connection.abort();
             }
@@ -268,8 +381,7 @@ impl Application for Proxy<'_> {
     }
 
     fn waits(&self) -> Vec<Waits<'_>> {
-        let listener = Waits { descriptor: self.listener.as_fd(), to_read: true, to_write: false };
-        self.clients.values().filter_map(Client::waits).chain([listener]).collect()
+        vec![Waits { descriptor: self.sockets.set.as_fd(), to_read: true, to_write: false }]
     }
 }
 
@@ -291,7 +403,7 @@ mod tests {
         let (mut proxy, _) = proxy(None);
         let at = |micros| Instant::ZERO + Duration::from_micros(micros);
         for looked in [0, 5000] {
-            proxy.looked = at(looked);
+            proxy.sockets.looked = at(looked);
             for (micros, told, looks) in
                 [(0, false, true), (0, true, false), (199, true, false), (199, false, true), (200, true, true)]
             {
@@ -301,7 +413,7 @@ mod tests {
         }
         let mut host = Host::new(Config { v4: None, v6: None, mtu: 1500, secret: [1, 2], most_connections: 1 });
         proxy.turn(at(7000), &mut host).unwrap();
-        assert_eq!(proxy.looked, at(7000));
+        assert_eq!(proxy.sockets.looked, at(7000));
     }
 
     /// Clients beyond the limit wait to be accepted until another client has gone.
