@@ -15,6 +15,7 @@ import pytest
 
 import eifel
 from eifel.cli import main
+from eifel.cli.analyze import _failures, condition
 from eifel.studies.captures_tools import tstat_kinds
 
 SCENARIO = """
@@ -116,6 +117,39 @@ def test_a_judgement_over_nothing_fails(tmp_path: Path, capsys: pytest.CaptureFi
     other.write_bytes(header + (1).to_bytes(4, "little") + record)
     assert main(["analyze", str(other)]) == 0
     assert main(["analyze", str(other), "--fail-if", "spurious>1%"]) == 1
+
+
+def test_a_condition_that_a_capture_cannot_answer_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = (FAULTS / "lan_reorder_ts.pcap").read_bytes()
+    packets = [24]
+    while packets[-1] < len(whole):
+        packets.append(packets[-1] + 16 + int.from_bytes(whole[packets[-1] + 8 : packets[-1] + 12], "little"))
+
+    def asked(content: bytes, condition: str = "spurious>99%") -> tuple[int, str]:
+        (tmp_path / "x.pcap").write_bytes(content)
+        code = main(["analyze", str(tmp_path / "x.pcap"), "--fail-if", condition])
+        return code, capsys.readouterr().err
+
+    assert asked(whole) == (0, "")
+    for begin in (b"", whole[:24]):
+        code, said = asked(begin)
+        assert code == 1 and "nothing in the capture can be judged" in said
+    # The handshake alone.
+    assert asked(whole[: packets[2]]) == (1, "eifel: fails because of --fail-if: no segment has data\n")
+    code, said = asked(whole[: packets[-2] + 20])
+    assert code == 1 and said.endswith("eifel: fails because of --fail-if: the rest of a file could not be read\n")
+
+
+def test_a_condition_on_verdicts_fails_where_all_are_undecidable() -> None:
+    rows = [{"cause": "rto", "verdict": "undecidable"}]
+    report = {"captures": [], "connections": [{"directions": [{"segments": 3}]}], "retransmissions": rows}
+    for words, why in (
+        ("spurious>1%", ": nothing is known of any of the 1 retransmissions"),
+        ("needed>0", ": nothing is known of any of the 1 retransmissions"),
+        ("retransmissions>1", ""),
+        ("undecidable>0", " 'undecidable>0'"),
+    ):
+        assert "".join(_failures([condition(words)], report)) == why
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="SKIPPED: tshark is not installed, so it was not compared")

@@ -18,9 +18,15 @@ MOST_DIGITS = 9
 """The most digits after the point. Smaller numbers are written with a power of ten."""
 
 
+class _Output(Console):
+    def on_broken_pipe(self) -> None:
+        """Leaves a closed pipe to `eifel.cli.main`. Rich would exit with 1."""
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Returns standard output, with a fixed width if it is not a terminal."""
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=WIDTH_WITHOUT_TERMINAL)
+    return _Output(highlight=False) if sys.stdout.isatty() else _Output(highlight=False, width=WIDTH_WITHOUT_TERMINAL)
 
 
 def print_json(content: Any) -> None:
