@@ -55,7 +55,7 @@ test-python: setup test-rust
 	$(BIN)/python -m pytest
 
 # Review the change of each file: it is the change of an output.
-docs: setup  ## docs/scenario.schema.json, docs/reference/algorithms.md, docs/reference/tables.md, the README's picture and THIRD-PARTY.txt
+docs: setup  ## docs/scenario.schema.json, docs/reference/algorithms.md, docs/reference/tables.md, docs/reference/schemas, the README's picture and THIRD-PARTY.txt
 	@$(BIN)/python -m eifel.documents
 
 golden: setup  ## writes again what tests keep whole: pages, tables, pictures, verdicts, runs, searches

@@ -101,7 +101,7 @@ def command(options: argparse.Namespace) -> int:
             note(f"eifel: {capture['error']}")
     if options.json:
         more = {name: found for name, found in (("score", score), ("tshark", differences)) if found is not None}
-        print_json({**analysis.report, **more})
+        print_json("analyze", {**analysis.report, **more})
     elif differences is not None:
         _print_differences(differences)
     elif score:

@@ -57,7 +57,7 @@ class Parser(argparse.ArgumentParser):
         self.positive("--jobs", "N", "threads (default: all cores)")
 
 
-def command(commands: Commands, name: str, summary: str, example: str) -> Parser:
+def command(commands: Commands, name: str, summary: str, example: str, *, json: bool = True) -> Parser:
     """Declares a command. `summary` begins with a small letter and has no full stop."""
     parser: Parser = commands.add_parser(
         name,
@@ -66,7 +66,8 @@ def command(commands: Commands, name: str, summary: str, example: str) -> Parser
         epilog=f"example: {example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.switch("--json", "print JSON to standard output")
+    if json:
+        parser.switch("--json", "print JSON to standard output")
     parser.set_defaults(
         module=name, command=parser.prog.partition(" ")[2], resumes=name in ("sweep", "reproduce", "hunt")
     )

@@ -309,6 +309,7 @@ def _add_truth(commands: Commands) -> None:
         "record",
         "record drawn connections of this kernel at three places, with the truth (Linux, root)",
         "eifel truth record --count 30 --seed 7 out/truth",
+        json=False,
     )
     record.folder("folder", "FOLDER", "where recordings and manifest.json go")
     record.positive("--count", "N", "recordings (default: 30)", default=30)
@@ -406,6 +407,7 @@ def _add_wireshark(commands: Commands) -> None:
         "install",
         "write the plugin, and a profile with columns and colours, into Wireshark's own folders",
         "eifel wireshark install",
+        json=False,
     )
     install.folder("--folder", "FOLDER", "another folder of Lua plugins, and no profile")
     findings = command(
@@ -413,6 +415,7 @@ def _add_wireshark(commands: Commands) -> None:
         "findings",
         "print what the plugin reads: a line for each retransmission of a capture, with tabs between",
         "eifel wireshark findings capture.pcapng",
+        json=False,
     )
     findings.path("file", "FILE", "the capture (default: the one that the calling Wireshark has open)", nargs="?")
     install.set_defaults(module="wireshark")

@@ -33,7 +33,7 @@ def command(options: argparse.Namespace) -> int:
         note(f"wrote {options.plot}")
     if options.json:
         head = {"scenarios": names, "seed": sources[0].seed, "repetitions": repetitions, "flow": found.flow}
-        print_json({**head, "numbers": [_json(difference) for difference in found.numbers]})
+        print_json("compare", {**head, "numbers": [_json(difference) for difference in found.numbers]})
         return OK
     out = console()
     out.print(heading(f"flow {found.flow}  seed {sources[0].seed}, means of {repetitions} repetitions"))

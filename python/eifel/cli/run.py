@@ -157,7 +157,7 @@ def _show(
         ]
         first = options.repetition or 0 if repetitions == 1 else 0
         head = {"scenario": options.scenario, "seed": source.seed, "repetition": first, "repetitions": repetitions}
-        print_json({**head, "flows": shown, "fairness": shared, **_observed_json(flows, observed)})
+        print_json("run", {**head, "flows": shown, "fairness": shared, **_observed_json(flows, observed)})
         return
     times = f", means of {repetitions} repetitions with 95 % intervals" if repetitions > 1 else ""
     out = console()

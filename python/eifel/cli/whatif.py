@@ -26,7 +26,9 @@ def command(options: argparse.Namespace) -> int:
         raise BadInputError(str(error)) from None
     except _engine.PathError as error:
         if options.json:
-            print_json({"refused": str(error), "way_on": way_on(str(error), options.file), "prediction": None})
+            print_json(
+                "whatif", {"refused": str(error), "way_on": way_on(str(error), options.file), "prediction": None}
+            )
         return _refuse(str(error), options.file)
     try:
         with progress("paths") as advance:
@@ -36,7 +38,7 @@ def command(options: argparse.Namespace) -> int:
         raise BadInputError(str(error)) from None
     if options.json:
         way = way_on(refused, options.file) if refused else None
-        print_json({**path.found, "refused": refused, "way_on": way, "prediction": found})
+        print_json("whatif", {**path.found, "refused": refused, "way_on": way, "prediction": found})
     else:
         _print(path, found)
     return _refuse(refused, options.file) if refused else OK
