@@ -7,12 +7,23 @@ BIN := $(VENV)/bin
 # The environment is made again when what it depends on changes.
 READY := $(VENV)/.ready
 
-.PHONY: help setup engine dev check wheel web reproduce docs golden test test-rust test-python hostile hunt bench fuzz mutants lint format clean
+.PHONY: help rust python setup engine dev check wheel web reproduce docs golden test test-rust test-python hostile hunt bench fuzz mutants lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(READY): pyproject.toml constraints.txt
+# What is missing is named here. Otherwise pip or the shell would fail with words about something else.
+rust:
+	@for tool in cargo rustc; do command -v $$tool >/dev/null || { \
+		echo "$$tool is missing: install stable Rust, 1.88 or newer (https://rustup.rs), or do without make: pip install ." >&2; \
+		exit 1; }; done
+
+python:
+	@test -x $(BIN)/python || $(PYTHON) -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Python 3.11 or newer with venv is missing ($(PYTHON)): on Debian apt-get install python3-venv;" \
+			"for another Python: make PYTHON=python3.12" >&2; exit 1; }
+
+$(READY): pyproject.toml constraints.txt | rust python
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement constraints.txt
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check \
@@ -46,7 +57,7 @@ reproduce: setup  ## every table and figure of the papers, published beside meas
 
 test: test-rust test-python  ## all tests
 
-test-rust:
+test-rust: rust
 	cargo test --locked --workspace --exclude eifel-python
 	cargo test --quiet --locked --manifest-path mutants/Cargo.toml
 
@@ -55,7 +66,7 @@ test-python: setup test-rust
 	$(BIN)/python -m pytest
 
 # Review the change of each file: it is the change of an output.
-docs: setup  ## docs/scenario.schema.json, docs/reference/algorithms.md, docs/reference/tables.md, the README's picture and THIRD-PARTY.txt
+docs: setup  ## docs/scenario.schema.json, docs/reference/algorithms.md, docs/reference/tables.md, docs/reference/schemas, the README's picture and THIRD-PARTY.txt
 	@$(BIN)/python -m eifel.documents
 
 golden: setup  ## writes again what tests keep whole: pages, tables, pictures, verdicts, runs, searches
@@ -65,7 +76,7 @@ golden: setup  ## writes again what tests keep whole: pages, tables, pictures, v
 N ?= 1000000
 FIRST ?= 0
 # Optimised, but with the overflow checks and assertions of the tests.
-hostile:  ## N random transfers over hostile paths from seed FIRST on (N=1000000, some minutes)
+hostile: rust  ## N random transfers over hostile paths from seed FIRST on (N=1000000, some minutes)
 	cargo run --locked --profile checked -p eifel-hostile -- --count $(N) --first $(FIRST)
 
 MINUTES := 60
@@ -82,7 +93,7 @@ bench: setup  ## what ACKs, samples and attacks cost; speed and agreement agains
 SECONDS := 60
 TARGETS :=
 
-fuzz:  ## each fuzz target for a minute (SECONDS=…, TARGETS=…); needs a nightly compiler
+fuzz: rust  ## each fuzz target for a minute (SECONDS=…, TARGETS=…); needs a nightly compiler
 	@SECONDS_EACH=$(SECONDS) fuzz/run.sh $(TARGETS)
 
 # A night for all, on a machine that has nothing else to do, minutes for a change; docs/internals/mutants.md explains what survives.
@@ -90,7 +101,7 @@ CHANGED :=
 BASE := main
 MUTANTS := cargo mutants --cargo-arg=--locked $(if $(CHANGED),--in-diff target/changed.diff)
 SAMPLE :=
-mutants:  ## changes the code line by line, and lists what no test notices; CHANGED=1: only lines that differ from BASE=main; SAMPLE=100: so many at random (SEED=…)
+mutants: rust  ## changes the code line by line, and lists what no test notices; CHANGED=1: only lines that differ from BASE=main; SAMPLE=100: so many at random (SEED=…)
 ifneq ($(SAMPLE),)
 	@echo "sample of $(SAMPLE), seed $(SEED)"
 	@cargo run --quiet --release --locked --manifest-path mutants/Cargo.toml -- --sample $(SAMPLE) --seed $(SEED)
@@ -122,7 +133,7 @@ lint: setup  ## what a reviewer should not have to say
 	$(BIN)/python -m mypy.stubtest eifel._engine
 	@if command -v cargo-deny >/dev/null; then .ci/deny; else echo "cargo-deny is not installed: dependencies are not judged"; fi
 
-check:  ## what a change should pass before anything else: format, lints, unit tests and scripts
+check: rust  ## what a change should pass before anything else: format, lints, unit tests and scripts
 	cargo fmt --check
 	rustfmt --check --edition 2024 $(ALGORITHMS)
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings

@@ -18,6 +18,28 @@ HEADER = """\
 # `eifel run` runs the replayed sender over it: {agreement}.
 {opens}"""
 
+WAYS_ON = (
+    ("expected a shorter capture", "cut it, as by `editcap -r {file} part.pcapng 1-500000`"),
+    ("are not in the capture", "capture again with a larger buffer and cut packets, as by `tcpdump -B 65536 -s 128`"),
+    ("other traffic", "capture again while nothing else uses the path, or take another connection by --connection N"),
+    ("closed its window", "capture one long transfer whose receiver reads at once, or take --connection N"),
+    ("application paused", "capture one long transfer, or take another connection by --connection N"),
+    ("too few ACKs", "capture a longer transfer, or take another connection by --connection N"),
+    (
+        "the replayed sender differs",
+        "take another connection by --connection N, or run senders over the path that was found, without a promise: "
+        "`eifel analyze {file} --extract-path path.toml`, `eifel run path.toml`",
+    ),
+)
+"""Words of refusals, and what the user can do."""
+ANY_WAY_ON = "take another connection by --connection N"
+
+
+def way_on(refusal: str, file: str) -> str:
+    """Returns what the user of a refused capture can do."""
+    found = (way for words, way in WAYS_ON if words in refusal)
+    return next(found, ANY_WAY_ON).format(file=file)
+
 
 class CapturedPath:
     """The path of one connection, and the captured sender replayed over it."""

@@ -41,21 +41,22 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
     Pipes, devices and other special files are written to directly. A symbolic link is followed.
     """
     expect_file(file)
-    file = Path(os.path.realpath(file))
+    place, file = file, Path(os.path.realpath(file))
     if file.exists() and not file.is_file():
         with file.open("wb") as out:
             yield out
         return
     partial = partial_of(file)
-    try:
-        with partial.open("wb") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        partial.replace(file)
-        sync_folder(file.parent)
-    finally:
-        partial.unlink(missing_ok=True)
+    with _named(place, partial):
+        try:
+            with partial.open("wb") as out:
+                yield out
+                out.flush()
+                os.fsync(out.fileno())
+            partial.replace(file)
+            sync_folder(file.parent)
+        finally:
+            partial.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -65,21 +66,34 @@ def replaced(place: Path) -> Iterator[Path]:
     remove_leftovers(place.parent, place.name)
     partial = partial_of(place)
     old = place.with_name(f".{place.name}.old-{os.getpid()}")
-    for leftover in (partial, old):
-        remove(leftover)
+    with _named(place, partial, old):
+        for leftover in (partial, old):
+            remove(leftover)
+        try:
+            partial.mkdir()
+            yield partial
+            sync_tree(partial)
+            if place.exists():
+                place.rename(old)
+            partial.rename(place)
+            sync_folder(place.parent)
+        finally:
+            if old.exists() and not place.exists():
+                old.rename(place)
+            remove(partial)
+            remove(old)
+
+
+@contextmanager
+def _named(place: Path, *unfinished: Path) -> Iterator[None]:
+    """Makes errors about an unfinished file or folder, or something in it, name `place` instead."""
     try:
-        partial.mkdir()
-        yield partial
-        sync_tree(partial)
-        if place.exists():
-            place.rename(old)
-        partial.rename(place)
-        sync_folder(place.parent)
-    finally:
-        if old.exists() and not place.exists():
-            old.rename(place)
-        remove(partial)
-        remove(old)
+        yield
+    except OSError as error:
+        for one in unfinished:
+            if error.filename and Path(error.filename).is_relative_to(one):
+                error.filename, error.filename2 = str(place / Path(error.filename).relative_to(one)), None
+        raise
 
 
 def partial_of(place: Path) -> Path:

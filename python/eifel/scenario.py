@@ -4,6 +4,7 @@ import copy
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from eifel import toml
 from eifel.errors import BadInputError
 from eifel.files import read_text
 from eifel.flows import Flow, flows_of
+from eifel.registry import algorithms
 
 ScenarioLike = str | Path | Mapping[str, Any]
 
@@ -60,7 +62,20 @@ def load(scenario: ScenarioLike | Source) -> Source:
     if scenario == "-":
         return _checked(Source(read_text(Path("/dev/stdin"), "standard input"), "standard input"))
     path = Path(scenario)
-    return _checked(Source(read_text(path), str(path)))
+    source = Source(read_text(path), str(path))
+    _refuse_sweep(source)
+    return _checked(source)
+
+
+def _refuse_sweep(source: Source) -> None:
+    """Raises BadInputError for the file of a sweep."""
+    with suppress(tomllib.TOMLDecodeError):
+        document = tomllib.loads(source.text)
+        if "scenario" in document and "flow" not in document:
+            raise BadInputError(
+                f"{source.origin}: this is a sweep (it has scenario), and no scenario; "
+                f"expected flows, or `eifel sweep {source.origin}`"
+            )
 
 
 def from_values(values: Mapping[str, Any], folder: Path, name: str) -> Source:
@@ -80,6 +95,8 @@ def override(source: Source, settings: Mapping[str, Any]) -> Source:
     document = copy.deepcopy(source.settings)
     for path, value in settings.items():
         _put(document, path, value)
+    for path in settings:
+        _expect_algorithm(document, path)
     return _checked_as(Source(_written(document, "scenario"), source.origin), f"{source.origin}, as changed")
 
 
@@ -133,6 +150,23 @@ def _put(document: dict[str, Any], path: str, value: Any) -> None:
         place[_entry(place, last, path)] = value
     else:
         raise BadInputError(f"{path}: {'.'.join(parents)} is a plain value and holds nothing")
+
+
+def _expect_algorithm(document: dict[str, Any], path: str) -> None:
+    """Raises BadInputError if the path sets a parameter where the scenario names no algorithm."""
+    *parents, _ = path.split(".")
+    known = [one["name"] for one in algorithms(parents[-1])] if parents[-2:-1] == ["sender"] else []
+    if not known:
+        return
+    place: Any = document
+    for depth, key in enumerate(parents):
+        place = place[_entry(place, key, ".".join(parents[: depth + 1]))] if isinstance(place, list) else place[key]
+    if isinstance(place, dict) and "name" not in place:
+        algorithm = ".".join([*parents, "name"])
+        raise BadInputError(
+            f"{path}: the scenario does not say there whose parameter this is; "
+            f"set {algorithm} too; allowed: {', '.join(known)}"
+        )
 
 
 def _entry(entries: list[Any], key: str, where: str) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -13,7 +15,8 @@ from typing import Any
 import pytest
 
 import eifel
-from eifel.cli import BAD_INPUT, FAILED, main
+from eifel.cli import BAD_INPUT, FAILED, argument, main
+from eifel.cli.arguments import parser
 from eifel.errors import BadInputError
 from eifel.result import Result
 
@@ -304,6 +307,111 @@ def test_a_recording_is_no_artefact(place: Path, capsys: pytest.CaptureFixture[s
     assert "stored in out: 1 artefacts" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["analyze", "x", "--report", "x.pdf"],
+            "--report x.pdf: writes HTML (.html, .htm); PDF is written by `eifel run",
+        ),
+        (["analyze", "x", "--csv", "x.parquet"], "--csv x.parquet: writes CSV (.csv); for Parquet take --parquet"),
+        (["analyze", "x", "--csv", "x.csv.gz"], "--csv x.csv.gz: writes CSV (.csv); no option writes .gz"),
+        (["analyze", "x", "--parquet", "x.CSV"], "--parquet x.CSV: writes Parquet (.parquet); for CSV take --csv"),
+        (
+            ["analyze", "x", "--annotate", "x.pcap"],
+            "--annotate x.pcap: writes pcapng (.pcapng); no option writes .pcap",
+        ),
+        (
+            ["analyze", "x", "--anonymise", "x.html"],
+            "--anonymise x.html: writes pcapng (.pcapng); for HTML take --report",
+        ),
+        (["analyze", "x", "--otel", "x.csv"], "--otel x.csv: writes JSON (.json); for CSV take --csv"),
+        (["analyze", "x", "--extract-path", "x.json"], "writes TOML (.toml); --json prints JSON to standard output"),
+        (["analyze", "x", "--xpl", "x.toml"], "--xpl x.toml: writes a folder; for TOML take --extract-path"),
+        (["run", SPIKE, "--pcap", "x.svg"], "--pcap x.svg: writes pcapng (.pcapng); for SVG take --plot"),
+        (["run", SPIKE, "--record", "x.pcapng"], "--record x.pcapng: writes a folder; for pcapng take --pcap"),
+        (
+            ["run", SPIKE, "--plot", "x.csv"],
+            "expected a name that ends in .png, .svg, .pdf, .xpl, .html; CSV is written",
+        ),
+        (["compare", SPIKE, SPIKE, "--plot", "x.html"], ".pdf; HTML is written by `eifel run --plot` and"),
+        (["new", "handover", "--out", "x.json"], "--out x.json: writes TOML (.toml); --json prints JSON"),
+        (
+            ["sweep", SWEEP, "--out", "x.parquet"],
+            "--out x.parquet: writes a folder; Parquet is written by `eifel analyze",
+        ),
+        (["reproduce", "--out", "x.pdf"], "--out x.pdf: writes a folder; PDF is written by `eifel run --plot`"),
+        (["report", "--out", "x.pdf"], "--out x.pdf: writes HTML (.html, .htm); PDF is written by"),
+        (["hunt", "wrong", "f-rto", "--out", "x.csv"], "--out x.csv: writes a folder; CSV is written by"),
+        (["captures", "x.csv"], "FOLDER x.csv: writes a folder; CSV is written by `eifel analyze --csv`"),
+        (["truth", "record", "x.csv"], "FOLDER x.csv: writes a folder; CSV is written by `eifel analyze --csv`"),
+        (["wireshark", "install", "--folder", "x.csv"], "--folder x.csv: writes a folder; CSV is written by"),
+    ],
+)
+def test_a_name_that_ends_as_another_format_is_refused(
+    arguments: list[str], said: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(place.iterdir())
+    assert main(arguments) == BAD_INPUT
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("eifel: ") and said in line
+    assert sorted(place.iterdir()) == before
+
+
+def test_each_argument_that_names_an_output_declares_its_format() -> None:
+    """Reads help texts: an argument that writes is one of `Parser.output`."""
+    undeclared = []
+
+    def look(parser: argparse.ArgumentParser) -> None:
+        declared = {output.dest for output in parser.get_default("outputs") or ()}
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for command in action.choices.values():
+                    look(command)
+            elif action.type is argument.path and action.dest not in declared:
+                undeclared.append((parser.prog, action.dest, str(action.help)))
+
+    look(parser())
+    writes = re.compile(r"\b(write|writes|draw|copy|kept|goes?)\b")
+    assert len(undeclared) > 10
+    assert [one for one in undeclared if writes.search(one[2])] == []
+
+
+def test_a_name_with_any_other_ending_is_taken(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("x.pcapng", "x.v2", "x"):
+        assert main(["run", SPIKE, "--set", "duration_s=1", "--pcap", name]) == 0
+        assert (place / name).read_bytes().startswith(b"\x0a\x0d\x0d\x0a")
+
+
+def test_the_capture_that_is_read_is_not_overwritten(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", SPIKE, "--set", "duration_s=1", "--pcap", "x.pcapng"]) == 0
+    content = (place / "x.pcapng").read_bytes()
+    (place / "link").symlink_to("x.pcapng")
+    capsys.readouterr()
+    for name in ("x.pcapng", "link"):
+        assert main(["analyze", "x.pcapng", "--annotate", name]) == BAD_INPUT
+        assert f"--annotate {name}: the file that is read" in capsys.readouterr().err
+    assert (place / "x.pcapng").read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["analyze", "x", option] for option in ("--csv", "--parquet", "--otel", "--report")),
+        *(["run", SPIKE, "--set", "duration_s=1", option] for option in ("--pcap", "--record")),
+    ],
+)
+def test_a_message_never_names_an_unfinished_file(
+    arguments: list[str], place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", SPIKE, "--set", "duration_s=5", "--pcap", "x"]) == 0
+    capsys.readouterr()
+    # The name has room for itself, and none for what is added to it while the file is written.
+    name = "y" * 245
+    assert main([*arguments, name]) == FAILED
+    assert capsys.readouterr().err.splitlines()[-1] == f"eifel: {name}: File name too long"
+
+
 def test_a_file_that_is_no_recording_is_refused(place: Path) -> None:
     with pytest.raises(BadInputError, match=r"nowhere/manifest\.json: No such file or directory; no recorded run here"):
         Result.read(place / "nowhere")
@@ -335,16 +443,38 @@ application = { kind = "bulk", endless = true }
 
 
 @pytest.mark.parametrize(
-    "command", [["run"], ["run", "--repetitions", "2"], ["compare", "--set", "flow.main.sender.detect=none"]]
+    "command",
+    [
+        ["run"],
+        ["run", "--repetitions", "2"],
+        ["run", "--verbose"],
+        ["run", "--record", "record"],
+        ["run", "--pcap", "x.pcapng"],
+        ["run", "--plot", "x.svg"],
+        ["compare", "--set", "flow.main.sender.detect=none"],
+        ["compare", "--set", "flow.main.sender.detect=none", "--plot", "x.svg"],
+    ],
 )
 def test_a_run_that_stands_still_ends_in_one_line_and_1(
-    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: list[str], place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "still.toml").write_text(STILL)
+    (place / "still.toml").write_text(STILL)
+    before = sorted(place.iterdir())
     name, *options = command
-    assert main([name, str(tmp_path / "still.toml"), *options]) == FAILED
+    assert main([name, "still.toml", *options]) == FAILED
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("eifel: ") and "time stands still at 0 s" in line
+    assert sorted(place.iterdir()) == before
+
+
+def test_runs_of_a_sweep_that_stand_still_are_named_and_the_code_is_1(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "still.toml").write_text(STILL)
+    (place / "sweep.toml").write_text('scenario = "still.toml"\n[product]\nduration_s = [1, 2]\n')
+    assert main(["sweep", "sweep.toml"]) == FAILED
+    said = capsys.readouterr().err
+    assert "time stands still" in said and "2 runs failed" in said and "Traceback" not in said
 
 
 def test_a_failed_run_has_an_exception_of_its_own(tmp_path: Path) -> None:
@@ -360,10 +490,23 @@ def test_a_scenario_is_no_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "this is a scenario (it has duration_s), and no sweep" in capsys.readouterr().err
 
 
+def test_a_sweep_is_no_scenario(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["run", SWEEP], ["worlds", SWEEP], ["compare", SPIKE, SWEEP]):
+        assert main(command) == BAD_INPUT
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.endswith(
+            f"this is a sweep (it has scenario), and no scenario; expected flows, or `eifel sweep {SWEEP}`"
+        )
+
+
 def test_a_parameter_can_be_set_of_an_algorithm_that_only_has_a_name(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["run", SPIKE, "--set", "duration_s=0.01", "--json"]
     named = ["--set", "flow.main.sender.rto=linux"]
     assert main([*words, *named, "--set", "flow.main.sender.rto.minimum_ms=400"]) == 0
     capsys.readouterr()
     assert main([*words, "--set", "flow.main.sender.pace.minimum_ms=400"]) == BAD_INPUT
-    assert "missing beside the algorithm's parameters" in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "flow.main.sender.pace.minimum_ms: the scenario does not say there whose parameter this is" in line
+    assert "set flow.main.sender.pace.name too; allowed: none, burst-limit" in line
+    assert main([*words, "--set", "sender.fly.high=1"]) == BAD_INPUT
+    assert "unknown key" in capsys.readouterr().err

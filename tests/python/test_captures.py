@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 
 import eifel
-from eifel.cli import main
+from eifel import captured_path
+from eifel.captured_path import ANY_WAY_ON, WAYS_ON, way_on
+from eifel.cli import main, whatif
+from eifel.cli.analyze import _failures, condition
 from eifel.studies.captures_tools import tstat_kinds
 
 SCENARIO = """
@@ -116,6 +119,39 @@ def test_a_judgement_over_nothing_fails(tmp_path: Path, capsys: pytest.CaptureFi
     other.write_bytes(header + (1).to_bytes(4, "little") + record)
     assert main(["analyze", str(other)]) == 0
     assert main(["analyze", str(other), "--fail-if", "spurious>1%"]) == 1
+
+
+def test_a_condition_that_a_capture_cannot_answer_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = (FAULTS / "lan_reorder_ts.pcap").read_bytes()
+    packets = [24]
+    while packets[-1] < len(whole):
+        packets.append(packets[-1] + 16 + int.from_bytes(whole[packets[-1] + 8 : packets[-1] + 12], "little"))
+
+    def asked(content: bytes, condition: str = "spurious>99%") -> tuple[int, str]:
+        (tmp_path / "x.pcap").write_bytes(content)
+        code = main(["analyze", str(tmp_path / "x.pcap"), "--fail-if", condition])
+        return code, capsys.readouterr().err
+
+    assert asked(whole) == (0, "")
+    for begin in (b"", whole[:24]):
+        code, said = asked(begin)
+        assert code == 1 and "nothing in the capture can be judged" in said
+    # The handshake alone.
+    assert asked(whole[: packets[2]]) == (1, "eifel: fails because of --fail-if: no segment has data\n")
+    code, said = asked(whole[: packets[-2] + 20])
+    assert code == 1 and said.endswith("eifel: fails because of --fail-if: the rest of a file could not be read\n")
+
+
+def test_a_condition_on_verdicts_fails_where_all_are_undecidable() -> None:
+    rows = [{"cause": "rto", "verdict": "undecidable"}]
+    report = {"captures": [], "connections": [{"directions": [{"segments": 3}]}], "retransmissions": rows}
+    for words, why in (
+        ("spurious>1%", ": nothing is known of any of the 1 retransmissions"),
+        ("needed>0", ": nothing is known of any of the 1 retransmissions"),
+        ("retransmissions>1", ""),
+        ("undecidable>0", " 'undecidable>0'"),
+    ):
+        assert "".join(_failures([condition(words)], report)) == why
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="SKIPPED: tshark is not installed, so it was not compared")
@@ -273,7 +309,47 @@ def test_a_path_whose_replay_differs_is_shown_without_a_prediction(
     ]
     assert rows == [["timeouts", "3", "3"], ["retransmissions", "5", "8", "differs"]]
     assert printed.out.startswith("a path\n") and "Nine of ten" not in printed.out
-    assert printed.err == "eifel: no prediction: its events differ\n"
+    assert printed.err.splitlines() == [
+        "eifel: no prediction: its events differ",
+        "eifel: what you can do: take another connection by --connection N; "
+        "`eifel analyze x.pcap` judges its retransmissions",
+    ]
+
+
+def test_a_refusal_names_a_way_on_that_fits_it() -> None:
+    engine = "".join(file.read_text() for file in (FAULTS.parents[2] / "whatif/src").glob("*.rs"))
+    own = Path(captured_path.__file__).read_text()
+    for words, way in WAYS_ON:
+        # A changed message must not lose its way on.
+        assert words in engine or f"{words} from" in own, words
+        assert way_on(f"x.pcap: {words} so", "x.pcap") == way.format(file="x.pcap")
+    assert way_on("so", "x.pcap") == ANY_WAY_ON
+
+
+@pytest.mark.parametrize(
+    ("orders", "said"),
+    [
+        ([(1.0, [["a"], ["b"]])], "most often, in 100 %: a > b"),
+        ([(0.6, [["a"], ["b", "c"]]), (0.4, [["b"], ["a"], ["c"]])], "most often, in 60 %: a > b = c"),
+        ([(1.0, [["a", "b"]])], "no sender is faster than the others in 100 %: a = b"),
+        (
+            [(0.5, [["a"], ["b"]]), (0.5, [["b"], ["a"]])],
+            "no order is the most frequent: each of these comes in 50 %: a > b; b > a",
+        ),
+    ],
+)
+def test_a_tie_is_not_printed_as_an_order(orders: list[tuple[float, list[list[str]]]], said: str) -> None:
+    assert whatif._order([{"share": share, "senders": senders} for share, senders in orders]) == said
+
+
+def test_a_tie_with_the_captured_sender_is_no_half_of_being_faster() -> None:
+    row = {"name": "b", "faster": 0.5}
+    found = {"senders": [{"name": "a"}, row], "orders": [{"share": 1.0, "senders": [["a", "b"]]}]}
+    assert whatif._faster(row, whatif._tied(found, "b")) == "as fast"
+    found["orders"] = [{"share": 0.5, "senders": [["b"], ["a"]]}, {"share": 0.5, "senders": [["a"], ["b"]]}]
+    assert whatif._faster(row, whatif._tied(found, "b")) == "50 %"
+    found["orders"] = [{"share": 0.2, "senders": [["a", "b"]]}, {"share": 0.4, "senders": [["b"], ["a"]]}]
+    assert whatif._faster(row, whatif._tied(found, "b")) == "40 %, as fast in 20 %"
 
 
 def test_an_unknown_sender_is_bad_input_even_without_a_prediction(

@@ -87,7 +87,7 @@ def test_a_misspelt_word_names_the_nearest_one(
     assert f"did you mean {meant}?" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", [[], ["analyze"]])
+@pytest.mark.parametrize("command", [[], ["analyze"], ["truth", "score"]])
 def test_help_is_a_command_too(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["help", *command])
@@ -140,11 +140,10 @@ def test_a_fault_of_ours_is_not_called_bad_input(monkeypatch: pytest.MonkeyPatch
         main(["run", str(scenario)])
 
 
-def test_a_closed_output_pipe_is_no_error(scenario: Path) -> None:
+@pytest.mark.parametrize("words", [["list", "--json"], ["list"]])
+def test_a_closed_output_pipe_is_no_error(words: list[str], scenario: Path) -> None:
     script = "import sys; sys.path.insert(0, sys.argv[1]); import fake_engine, eifel; eifel._engine = fake_engine\n"
-    script += (
-        "sys.modules['eifel._engine'] = fake_engine\nfrom eifel.cli import main\nsys.exit(main(['list', '--json']))"
-    )
+    script += f"sys.modules['eifel._engine'] = fake_engine\nfrom eifel.cli import main\nsys.exit(main({words!r}))"
     here = str(Path(__file__).parent)
     read, write = os.pipe()
     os.close(read)
@@ -153,6 +152,7 @@ def test_a_closed_output_pipe_is_no_error(scenario: Path) -> None:
             [sys.executable, "-c", script, here], stdout=closed, stderr=subprocess.PIPE, text=True, check=False
         )
     assert "Traceback" not in done.stderr
+    assert done.returncode == 0
 
 
 def test_run_prints_means_with_intervals(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,6 +71,32 @@ def test_the_scenario_of_the_readme_runs_and_has_its_spike(tmp_path: Path) -> No
     assert flow["completed"] and flow["spurious_timeouts"] == flow["undos"] == 1
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/reference/captures.md"])
+def test_the_shown_output_of_analyze_is_what_it_prints(page: str) -> None:
+    """Checks each line; `…` stands for lines that are left out."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.search(r"^```\n\$ eifel analyze (\S+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert found
+    capture = ROOT / "crates/capture/tests/advice" / Path(found[1]).name
+    shown = found[2].split("…\n")
+    printed = str(eifel.analyze(capture)).replace(str(capture), found[1])
+    assert len(shown) > 1 or shown[0] == printed
+    for part in shown:
+        assert part in printed
+        printed = printed[printed.index(part) + len(part) :]
+
+
+def test_what_the_readme_calls_missing_is_no_algorithm() -> None:
+    missing = {re.sub(r"\W", "", name).lower() for name, *_ in algorithms.NOT_HERE}
+    present = {re.sub(r"\W", "", one["name"]).lower() for one in eifel.algorithms()}
+    assert not missing & present
+    sources = " ".join(one["source"] for one in eifel.algorithms())
+    assert not [source for _, source, _ in algorithms.NOT_HERE if source in sources]
+    named = " ".join(README.split())
+    assert [name for name, *_ in algorithms.NOT_HERE if name not in named] == []
+    assert "every published way" not in named
+
+
 def anchor(heading: str) -> str:
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 

@@ -1,11 +1,13 @@
 """The command line. `eifel --help` loads nothing heavy: each command imports what it needs."""
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
+from eifel.cli import outputs
 from eifel.cli.arguments import parser
 
 OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -19,9 +21,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"eifel: {refused}", file=sys.stderr)
         return BAD_INPUT
     if given[:1] == ["help"]:
-        given = [*given[1:2], "--help"]
-    options = parser().parse_args(given)
+        given = [*given[1:], "--help"]
+    root = parser()
+    options = root.parse_args(given)
     try:
+        outputs.expect(options, root)
         command = import_module(f"eifel.cli.{options.module}").command
         code = int(command(options))
         # Detects a failed write here, and not when the interpreter ends.
@@ -44,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         # A failed write, as on a full disk, may not name its file.
         where = f"{error.filename}: " if error.filename else ""
-        print(f"eifel: {where}{error.strerror or error}", file=sys.stderr)
+        # The engine's errors end in the system's number.
+        said = re.sub(r" \(os error \d+\)$", "", str(error.strerror or error))
+        print(f"eifel: {where}{said}", file=sys.stderr)
         _forget_output()
         return FAILED
 

@@ -17,7 +17,7 @@ from eifel.captures import Analysis, has_packets, repairs
 from eifel.cli import FAILED, OK
 from eifel.cli.output import note, print_json
 from eifel.errors import BadInputError
-from eifel.files import expect_file, put
+from eifel.files import opened, put
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -56,9 +56,13 @@ class Condition:
         count += quic.count(report, self.of)
         if not self.percent:
             return self.compare(count, self.bound)
-        segments = sum(way["segments"] for one in report["connections"] for way in one["directions"])
-        segments += quic.sent(report)
+        segments = _segments(report) + quic.sent(report)
         return self.compare(100 * count / segments if segments else 0.0, self.bound)
+
+
+def _segments(report: Mapping[str, Any]) -> int:
+    """Returns the number of segments with data."""
+    return sum(way["segments"] for one in report["connections"] for way in one["directions"])
 
 
 def condition(text: str) -> Condition:
@@ -79,8 +83,7 @@ def command(options: argparse.Namespace) -> int:
     from eifel import _engine
 
     conditions = [condition(text) for text in options.fail_if]
-    for name in filter(None, (options.csv, options.otel, options.report, options.annotate, options.extract_path)):
-        expect_file(Path(name))
+    _expect_outputs(options)
     if options.facts:
         quic.expect_facts(options.files)
     try:
@@ -100,7 +103,7 @@ def command(options: argparse.Namespace) -> int:
             note(f"eifel: {capture['error']}")
     if options.json:
         more = {name: found for name, found in (("score", score), ("tshark", differences)) if found is not None}
-        print_json({**analysis.report, **more})
+        print_json("analyze", {**analysis.report, **more})
     elif differences is not None:
         _print_differences(differences)
     elif score:
@@ -110,6 +113,15 @@ def command(options: argparse.Namespace) -> int:
         if options.verbose:
             _print_tables(analysis)
     return _judged(analysis.report, conditions)
+
+
+def _expect_outputs(options: argparse.Namespace) -> None:
+    """Raises BadInputError if an output is one of the files to read."""
+    for output in options.outputs:
+        name = getattr(options, output.dest)
+        for file in map(Path, options.files if name else ()):
+            if file.is_file() and Path(name).is_file() and file.samefile(name):
+                raise BadInputError(f"{output.flag} {name}: the file that is read; expected another name")
 
 
 def _judged(report: Mapping[str, Any], conditions: Sequence[Condition]) -> int:
@@ -131,8 +143,22 @@ def _failures(conditions: Sequence[Condition], report: Mapping[str, Any]) -> lis
     failed = [f" {one.text!r}" for one in conditions if one.holds(report)]
     if failed or not conditions:
         return failed
-    why = quic.why_not_judged(report, verdicts=any(one.of in quic.DECIDED for one in conditions))
+    verdicts = any(one.of in quic.DECIDED for one in conditions)
+    why = quic.why_not_judged(report, verdicts=verdicts) or _why_not_judged(report, verdicts=verdicts)
     return [f": {why}"] if why else []
+
+
+def _why_not_judged(report: Mapping[str, Any], *, verdicts: bool) -> str | None:
+    """Returns why captures cannot answer a condition, on verdicts or on numbers; None if they can."""
+    if any(capture["error"] for capture in report["captures"]):
+        return "the rest of a file could not be read"
+    if report.get("quic"):
+        return None
+    if not _segments(report):
+        return "no segment has data"
+    rows = repairs(report)
+    unknown = verdicts and rows and all(row["verdict"] == "undecidable" for row in rows)
+    return f"nothing is known of any of the {len(rows)} retransmissions" if unknown else None
 
 
 def _analysis(files: list[str]) -> Analysis:
@@ -164,7 +190,8 @@ def _write(analysis: Analysis, options: argparse.Namespace) -> None:
         from pyarrow import parquet
 
         rows = quic.table(analysis.report) if analysis.report.get("quic") else analysis.retransmissions
-        parquet.write_table(rows, options.parquet)
+        with opened(Path(options.parquet)) as out:
+            parquet.write_table(rows, out)
 
 
 def _extract(options: argparse.Namespace) -> CapturedPath:

@@ -4,6 +4,8 @@ import argparse
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from eifel.cli.outputs import FOLDER, Output
+
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction["Parser"]
 else:
@@ -25,6 +27,16 @@ class Parser(argparse.ArgumentParser):
     def path(self, name: str, metavar: str, text: str, **more: Any) -> None:
         self.word(name, metavar, text, type=path, **more)
 
+    def output(self, name: str, metavar: str, text: str, *formats: str, by_ending: bool = False, **more: Any) -> None:
+        """Declares the name of an output. Names that end as another format are refused (`eifel.cli.outputs`)."""
+        action = self.add_argument(name, metavar=metavar, help=text, type=path, **more)
+        declared = Output(name if action.option_strings else metavar, action.dest, formats, by_ending)
+        self.set_defaults(outputs=[*(self.get_default("outputs") or ()), declared])
+
+    def folder(self, name: str, metavar: str, text: str, **more: Any) -> None:
+        """Declares the name of a folder that is written."""
+        self.output(name, metavar, text, FOLDER, **more)
+
     def positive(self, name: str, metavar: str, text: str, **more: Any) -> None:
         self.word(name, metavar, text, type=positive, **more)
 
@@ -45,7 +57,7 @@ class Parser(argparse.ArgumentParser):
         self.positive("--jobs", "N", "threads (default: all cores)")
 
 
-def command(commands: Commands, name: str, summary: str, example: str) -> Parser:
+def command(commands: Commands, name: str, summary: str, example: str, *, json: bool = True) -> Parser:
     """Declares a command. `summary` begins with a small letter and has no full stop."""
     parser: Parser = commands.add_parser(
         name,
@@ -54,8 +66,11 @@ def command(commands: Commands, name: str, summary: str, example: str) -> Parser
         epilog=f"example: {example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.switch("--json", "print JSON to standard output")
-    parser.set_defaults(module=name, resumes=name in ("sweep", "reproduce", "hunt"))
+    if json:
+        parser.switch("--json", "print JSON to standard output")
+    parser.set_defaults(
+        module=name, command=parser.prog.partition(" ")[2], resumes=name in ("sweep", "reproduce", "hunt")
+    )
     return parser
 
 

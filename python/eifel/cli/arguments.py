@@ -82,12 +82,18 @@ def _add_run(commands: Commands) -> None:
     parser.repeated(
         "--set", "KEY.PATH=VALUE", "set a key to another value; entries of lists by number or name; may be repeated"
     )
-    parser.path("--record", "FOLDER", "write every table (Parquet), captures and a manifest there")
+    parser.folder("--record", "FOLDER", "write every table (Parquet), captures and a manifest there")
     parser.word("--tables", "NAMES", "the tables that --record writes, with commas between, or none (default: all)")
     parser.switch("--csv", "--record writes each table as CSV too")
     parser.switch("--payload", "captures hold all bytes, and not the headers alone")
-    parser.path("--pcap", "FILE", "write a pcapng as captured at the flow's sender")
-    parser.path("--plot", "FILE", "draw the run: .png, .svg, .pdf, .xpl for xplot, or .html with zoom")
+    parser.output("--pcap", "FILE", "write a pcapng as captured at the flow's sender", "pcapng")
+    parser.output(
+        "--plot",
+        "FILE",
+        "draw the run: .png, .svg, .pdf, .xpl for xplot, or .html with zoom",
+        *("PNG", "SVG", "PDF", "xplot", "HTML"),
+        by_ending=True,
+    )
     parser.natural("--repetition", "N", "the repetition to record and draw, from 0 (default: 0)")
     parser.word("--flow", "NAME", "the flow that is captured and drawn, or all (default: the first)")
     parser.switch("--flows", "show each flow of a group that the scenario repeats")
@@ -98,7 +104,7 @@ def _add_run(commands: Commands) -> None:
 def _add_new(commands: Commands) -> None:
     parser = command(commands, "new", "write a commented scenario to begin with", "eifel new handover")
     parser.word("name", "NAME", "the template; without it, list the templates", nargs="?")
-    parser.path("--out", "FILE.toml", "the file to write (default: NAME.toml; - for standard output)")
+    parser.output("--out", "FILE.toml", "the file to write (default: NAME.toml; - for standard output)", "TOML")
 
 
 def _add_compare(commands: Commands) -> None:
@@ -117,7 +123,13 @@ def _add_compare(commands: Commands) -> None:
     parser.positive("--repetitions", "N", "the number of repetitions (default: the scenarios')")
     parser.natural("--seed", "S", "the seed (default: the first scenario's)")
     parser.word("--flow", "NAME", "the flow that is compared (default: the first)")
-    parser.path("--plot", "FILE", "draw both over one time axis: .png, .svg or .pdf")
+    parser.output(
+        "--plot",
+        "FILE",
+        "draw both over one time axis: .png, .svg or .pdf",
+        *("PNG", "SVG", "PDF"),
+        by_ending=True,
+    )
     parser.verbose("show every number, also those that are zero")
     parser.jobs()
 
@@ -130,7 +142,7 @@ def _add_sweep(commands: Commands) -> None:
         "eifel sweep sweep.toml --out results",
     )
     parser.path("sweep", "SWEEP.toml", "the sweep file (docs/reference/sweep.md)")
-    parser.path("--out", "FOLDER", "where the results are kept (default: out/ and the file's name)")
+    parser.folder("--out", "FOLDER", "where the results are kept (default: out/ and the file's name)")
     parser.jobs()
     parser.path("--dask", "ADDRESS", "run on the workers of this Dask scheduler, as tcp://host:8786")
     parser.switch("--fresh", "run everything again, also stored results")
@@ -156,7 +168,7 @@ def _add_reproduce(commands: Commands) -> None:
     parser.positive("--repetitions", "N", "the number of repetitions (default: each table's)")
     parser.natural("--seed", "S", "the seed (default: each artefact's)")
     parser.jobs()
-    parser.path("--out", "FOLDER", "where finished artefacts are kept (default: out)", default="out")
+    parser.folder("--out", "FOLDER", "where finished artefacts are kept (default: out)", default="out")
     parser.switch("--fresh", "measure stored artefacts again")
     parser.word(
         "--pictures",
@@ -178,7 +190,7 @@ def _add_report(commands: Commands) -> None:
         "eifel report --out report.html",
     )
     parser.path("--from", "FOLDER", "the artefacts (default: out)", dest="folder", default="out")
-    parser.path("--out", "FILE.html", "the report (default: report.html beside the artefacts)")
+    parser.output("--out", "FILE.html", "the report (default: report.html beside the artefacts)", "HTML")
 
 
 def _add_list(commands: Commands) -> None:
@@ -263,7 +275,7 @@ def _add_hunt(commands: Commands) -> None:
     parser.add_argument(
         "--minutes", type=float, default=0, metavar="M", help="all: begin again until they are over (0)"
     )
-    parser.word("--out", "FOLDER", "where searches are kept (out/hunt)", default="out/hunt")
+    parser.folder("--out", "FOLDER", "where searches are kept (out/hunt)", default="out/hunt")
     parser.jobs()
     parser.word("--dask", "ADDRESS", "search on a Dask cluster, as tcp://host:8786")
 
@@ -297,8 +309,9 @@ def _add_truth(commands: Commands) -> None:
         "record",
         "record drawn connections of this kernel at three places, with the truth (Linux, root)",
         "eifel truth record --count 30 --seed 7 out/truth",
+        json=False,
     )
-    record.path("folder", "FOLDER", "where recordings and manifest.json go")
+    record.folder("folder", "FOLDER", "where recordings and manifest.json go")
     record.positive("--count", "N", "recordings (default: 30)", default=30)
     record.natural("--first", "N", "the number of the first (default: 0)", default=0)
     record.natural("--seed", "S", "the seed of all draws (default: 1)", default=1)
@@ -333,16 +346,17 @@ def _add_analyze(commands: Commands) -> None:
         "--facts",
         "FILE is a table of what any transport sent, acknowledged and declared lost (docs/reference/captures.md)",
     )
-    parser.path("--csv", "FILE", "write the retransmissions as CSV")
-    parser.path("--parquet", "FILE", "write the retransmissions as Parquet")
-    parser.path("--annotate", "FILE", "copy the capture to a pcapng with comments")
-    parser.path("--xpl", "FOLDER", "write time-sequence graphs for xplot there")
-    parser.path("--report", "FILE.html", "write a page with time-sequence graphs")
-    parser.path("--otel", "FILE.json", "write OpenTelemetry metrics (OTLP in JSON)")
-    parser.path(
+    parser.output("--csv", "FILE", "write the retransmissions as CSV", "CSV")
+    parser.output("--parquet", "FILE", "write the retransmissions as Parquet", "Parquet")
+    parser.output("--annotate", "FILE", "copy the capture to a pcapng with comments", "pcapng")
+    parser.folder("--xpl", "FOLDER", "write time-sequence graphs for xplot there")
+    parser.output("--report", "FILE.html", "write a page with time-sequence graphs", "HTML")
+    parser.output("--otel", "FILE.json", "write OpenTelemetry metrics (OTLP in JSON)", "JSON")
+    parser.output(
         "--anonymise",
         "FILE",
         "copy the capture without payload, with other addresses, and with all that verdicts rest on",
+        "pcapng",
     )
     parser.switch("--compare-tshark", "show where tshark differs, and why")
     parser.path("--score", "TRUTH.csv", "compare with the truth (docs/reference/captures.md)")
@@ -352,7 +366,7 @@ def _add_analyze(commands: Commands) -> None:
         "exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a number or a "
         "share of all segments with data, as 'spurious>1%%'; may be repeated",
     )
-    parser.path("--extract-path", "FILE.toml", "write the path that the capture shows as a scenario")
+    parser.output("--extract-path", "FILE.toml", "write the path that the capture shows as a scenario", "TOML")
     parser.natural("--connection", "N", "with --extract-path: the connection's number (default: that with most data)")
     parser.verbose("show every retransmission")
 
@@ -383,7 +397,7 @@ def _add_captures(commands: Commands) -> None:
         "write small captures with the truth about every retransmission, to judge tools by",
         "eifel captures benchmark --transfers 100",
     )
-    parser.path("folder", "FOLDER", "the folder to write")
+    parser.folder("folder", "FOLDER", "the folder to write")
     parser.positive("--transfers", "N", "the number of transfers, each captured at three places (20)", default=20)
     parser.natural("--seed", "S", "the seed of the first transfer (1)", default=1)
     parser.switch("--wild", "draw any path and stack, also unlikely ones")
@@ -397,13 +411,15 @@ def _add_wireshark(commands: Commands) -> None:
         "install",
         "write the plugin, and a profile with columns and colours, into Wireshark's own folders",
         "eifel wireshark install",
+        json=False,
     )
-    install.path("--folder", "FOLDER", "another folder of Lua plugins, and no profile")
+    install.folder("--folder", "FOLDER", "another folder of Lua plugins, and no profile")
     findings = command(
         parts,
         "findings",
         "print what the plugin reads: a line for each retransmission of a capture, with tabs between",
         "eifel wireshark findings capture.pcapng",
+        json=False,
     )
     findings.path("file", "FILE", "the capture (default: the one that the calling Wireshark has open)", nargs="?")
     install.set_defaults(module="wireshark")

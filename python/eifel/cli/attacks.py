@@ -24,7 +24,7 @@ def command(options: argparse.Namespace) -> int:
             attack["findings"] = json.loads(_engine.attack(attack["name"]))
             attack["holds"] = all(finding["holds"] for finding in attack["findings"])
     if options.json:
-        print_json({"attacks": chosen})
+        print_json("attacks", {"attacks": chosen})
     else:
         _show(chosen)
     return OK if all(attack["holds"] for attack in chosen) else FAILED
@@ -40,7 +40,7 @@ def _choose(attacks: list[dict[str, Any]], names: Sequence[str]) -> list[dict[st
 
 def _show_list(attacks: list[dict[str, Any]], options: argparse.Namespace) -> None:
     if options.json:
-        print_json({"attacks": attacks})
+        print_json("attacks", {"attacks": attacks})
         return
     from rich.text import Text
 

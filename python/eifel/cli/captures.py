@@ -32,7 +32,7 @@ def command(options: argparse.Namespace) -> int:
     except OSError as error:
         raise BadInputError(f"{error.filename or folder}: {error.strerror}") from None
     if options.json:
-        print_json({"folder": str(folder), "captures": written, "restless": restless})
+        print_json("captures", {"folder": str(folder), "captures": written, "restless": restless})
     else:
         note(f"wrote {written} captures with their truth to {folder}")
     return OK

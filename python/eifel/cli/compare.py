@@ -10,7 +10,6 @@ from rich.text import Text
 from eifel import scenario as scenarios
 from eifel.cli import OK
 from eifel.cli.output import console, heading, note, number, print_json, progress, table
-from eifel.cli.run import PICTURES
 from eifel.comparison import Difference, compare
 from eifel.errors import BadInputError
 from eifel.runs import run
@@ -21,8 +20,6 @@ LONGEST_LABEL = 48
 
 def command(options: argparse.Namespace) -> int:
     """Runs every scenario with the same seeds, and shows the differences."""
-    if options.plot and Path(options.plot).suffix not in PICTURES[:3]:
-        raise BadInputError(f"--plot {options.plot}: expected a name that ends in {', '.join(PICTURES[:3])}")
     names, sources = _variants(options)
     repetitions = options.repetitions or max(source.repetitions for source in sources)
     with progress("running") as advance:
@@ -36,7 +33,7 @@ def command(options: argparse.Namespace) -> int:
         note(f"wrote {options.plot}")
     if options.json:
         head = {"scenarios": names, "seed": sources[0].seed, "repetitions": repetitions, "flow": found.flow}
-        print_json({**head, "numbers": [_json(difference) for difference in found.numbers]})
+        print_json("compare", {**head, "numbers": [_json(difference) for difference in found.numbers]})
         return OK
     out = console()
     out.print(heading(f"flow {found.flow}  seed {sources[0].seed}, means of {repetitions} repetitions"))

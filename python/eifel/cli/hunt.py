@@ -65,7 +65,7 @@ def _show(found: list[hunts.Found], options: argparse.Namespace) -> int:
     from rich.text import Text
 
     if options.json:
-        print_json([one.json() for one in found])
+        print_json("hunt", {"claims": [one.json() for one in found], "liars": None})
     for one in [] if options.json else found:
         verdict = "refuted" if one.refuted else "not refuted"
         worst = f"the worst found is {one.worst['value']:.4f} ± {one.worst['error']:.4f}"
@@ -100,7 +100,7 @@ def _liars(options: argparse.Namespace) -> int:
         found = hunts.liar(source, options.runs, options.seed, Path(options.out), search)
     refuted = found["gain"] > most
     if options.json:
-        print_json({**found, "claim": options.claim, "most": most, "refuted": refuted})
+        print_json("hunt", {"claims": [], "liars": {**found, "most": most, "refuted": refuted}})
     else:
         out = console()
         verdict = "refuted" if refuted else "not refuted"

@@ -1,7 +1,6 @@
 """`eifel list`: the algorithms and the artefacts."""
 
 import argparse
-import json
 import sys
 from typing import Any
 
@@ -22,8 +21,9 @@ def command(options: argparse.Namespace) -> int:
     if options.what in ("all", "artefacts"):
         listed["artefacts"] = _artefacts()
     if options.json:
-        json.dump(listed, sys.stdout, indent=2, ensure_ascii=False)
-        sys.stdout.write("\n")
+        from eifel.cli.output import print_json
+
+        print_json("list", listed)
     else:
         _print(listed)
     return OK

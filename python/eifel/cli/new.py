@@ -16,7 +16,7 @@ def command(options: argparse.Namespace) -> int:
     known = templates()
     if options.name is None:
         if options.json:
-            print_json({"templates": {name: _title(text) for name, text in known.items()}})
+            print_json("templates", {"templates": {name: _title(text) for name, text in known.items()}})
             return OK
         shown = table(["name", "what it is"], left=2)
         for name, text in known.items():
@@ -35,7 +35,7 @@ def command(options: argparse.Namespace) -> int:
     except FileExistsError:
         raise BadInputError(f"{place}: is there already; expected a new name by --out") from None
     if options.json:
-        print_json({"template": options.name, "file": str(place)})
+        print_json("new", {"template": options.name, "file": str(place)})
     else:
         note(f"wrote {place}; eifel run {place}")
     return OK

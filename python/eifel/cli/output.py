@@ -18,13 +18,43 @@ MOST_DIGITS = 9
 """The most digits after the point. Smaller numbers are written with a power of ten."""
 
 
+class _Output(Console):
+    def on_broken_pipe(self) -> None:
+        """Leaves a closed pipe to `eifel.cli.main`. Rich would exit with 1."""
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Returns standard output, with a fixed width if it is not a terminal."""
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=WIDTH_WITHOUT_TERMINAL)
+    return _Output(highlight=False) if sys.stdout.isatty() else _Output(highlight=False, width=WIDTH_WITHOUT_TERMINAL)
 
 
-def print_json(content: Any) -> None:
-    json.dump(_finite(content), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+VERSIONS: Mapping[str, int] = {
+    "analyze": 1,
+    "attacks": 1,
+    "captures": 1,
+    "compare": 1,
+    "hunt": 1,
+    "list": 1,
+    "new": 1,
+    "report": 1,
+    "reproduce": 1,
+    "run": 1,
+    "script": 1,
+    "sweep": 1,
+    "sweep-check": 1,
+    "templates": 1,
+    "truth-score": 1,
+    "whatif": 1,
+    "worlds": 1,
+}
+"""The version of each schema in docs/reference/schemas. It grows when a reader of the last version could fail."""
+
+
+def print_json(schema: str, content: Mapping[str, Any]) -> None:
+    """Prints an object for programs, after the name and the version of its schema."""
+    marked = {"schema": schema, "version": VERSIONS[schema], **content}
+    json.dump(_finite(marked), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
 
 

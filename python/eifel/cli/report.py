@@ -16,8 +16,6 @@ def command(options: argparse.Namespace) -> int:
     """Reads the stored artefacts and writes the report."""
     folder = Path(options.folder)
     file = Path(options.out) if options.out else folder / "report.html"
-    if options.out:
-        files.expect_file(file)
     stored = store.stored_ids(folder)
     known = artefacts()
     measured = []
@@ -35,7 +33,8 @@ def command(options: argparse.Namespace) -> int:
     playground = "web/index.html" if (file.parent / "web" / "index.html").is_file() else ""
     files.put(file, build(measured, datetime.date.today().isoformat(), playground).encode())
     if options.json:
-        print_json({"report": str(file), "artefacts": [m.artefact.id for m in measured], "bytes": file.stat().st_size})
+        ids = [one.artefact.id for one in measured]
+        print_json("report", {"report": str(file), "artefacts": ids, "bytes": file.stat().st_size})
     else:
         note(f"wrote {file}: {len(measured)} artefacts, {size(file.stat().st_size)}")
     return OK

@@ -48,7 +48,7 @@ def command(options: argparse.Namespace) -> int:
         if not options.json:
             show(console(), measured)
     if options.json:
-        print_json({"artefacts": [measured.json() for measured in finished]})
+        print_json("reproduce", {"artefacts": [measured.json() for measured in finished]})
     else:
         note(f"stored in {out}: {len(store.stored_ids(out))} artefacts; `eifel report` makes a page of them")
     return FAILED if options.check and not all(map(holds, finished)) else OK

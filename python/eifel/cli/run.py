@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eifel import files
 from eifel import scenario as scenarios
 from eifel.cli import OK
 from eifel.cli.details import show_observed, show_requests
@@ -19,14 +18,11 @@ from eifel.result import TABLES, Result
 from eifel.runs import means_of_flows, run, run_many
 from eifel.statistics import Mean
 
-PICTURES = (".png", ".svg", ".pdf", ".xpl", ".html")
 ALL = "all"
 """Selects every flow where the name of a flow is expected."""
 
 
 def command(options: argparse.Namespace) -> int:
-    if options.plot and Path(options.plot).suffix not in PICTURES:
-        raise BadInputError(f"--plot {options.plot}: expected a name that ends in {', '.join(PICTURES)}")
     settings = scenarios.parse_settings(options.set)
     if options.seed is not None:
         settings["seed"] = options.seed
@@ -35,9 +31,6 @@ def command(options: argparse.Namespace) -> int:
     flows = source.flows
     chosen = _chosen(options.flow, flows)
     _check_repetition(options, repetitions)
-    for name in (options.plot, options.pcap):
-        if name:
-            files.expect_file(Path(name))
     if options.csv and not options.record:
         raise BadInputError("--csv: nothing is recorded; expected --record FOLDER")
     _tables(options.tables)
@@ -164,7 +157,7 @@ def _show(
         ]
         first = options.repetition or 0 if repetitions == 1 else 0
         head = {"scenario": options.scenario, "seed": source.seed, "repetition": first, "repetitions": repetitions}
-        print_json({**head, "flows": shown, "fairness": shared, **_observed_json(flows, observed)})
+        print_json("run", {**head, "flows": shown, "fairness": shared, **_observed_json(flows, observed)})
         return
     times = f", means of {repetitions} repetitions with 95 % intervals" if repetitions > 1 else ""
     out = console()

@@ -30,7 +30,7 @@ def command(options: argparse.Namespace) -> int:
             print(shown)
     failed = sum(not outcome["passed"] for outcome in outcomes)
     if options.json:
-        print_json({"scripts": outcomes})
+        print_json("script", {"scripts": outcomes})
     else:
         _count(len(outcomes) - failed, failed, refused)
     return BAD_INPUT if refused else FAILED if failed else OK

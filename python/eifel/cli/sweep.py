@@ -33,7 +33,10 @@ def command(options: argparse.Namespace) -> int:
     if options.check:
         design.check()
         sizes = {"cells": design.cells, "repetitions": design.repetitions, "runs": design.runs, "shards": design.shards}
-        print_json(sizes) if options.json else print(", ".join(f"{name} {size}" for name, size in sizes.items()))
+        if options.json:
+            print_json("sweep-check", sizes)
+        else:
+            print(", ".join(f"{name} {size}" for name, size in sizes.items()))
         return OK
     files.expect_folder(out)
     executor = _dask(options.dask) if options.dask else sweeps.Local(options.jobs)
@@ -52,7 +55,7 @@ def command(options: argparse.Namespace) -> int:
     cells = _means(design, runs, wanted, flow)
     if options.json:
         head = {"title": design.title, "folder": str(folder.path), "runs": design.runs, "flow": flow}
-        print_json({**head, "cells": cells, "failed": failed})
+        print_json("sweep", {**head, "cells": cells, "failed": failed})
     else:
         _show(design, folder, cells, wanted)
         note(f"{design.runs} runs in {folder.path}, {time.monotonic() - began:.1f} s")

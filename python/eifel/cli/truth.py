@@ -30,7 +30,7 @@ def _score(options: argparse.Namespace) -> int:
         rows = truth.score(Path(options.folder), tool, said)
     if options.json:
         name = options.tool if options.found is None else str(options.found)
-        print_json({"version": 1, "folder": str(options.folder), "tool": name, "rows": rows})
+        print_json("truth-score", {"folder": str(options.folder), "tool": name, "rows": rows})
         return 0
     shown = table(truth.HEADS, left=2)
     for cells in truth.table(rows):

@@ -1,10 +1,10 @@
 """`eifel whatif`: predicts other senders over the path that a capture shows."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eifel.captured_path import CapturedPath
+from eifel.captured_path import CapturedPath, way_on
 from eifel.cli import FAILED, OK
 from eifel.cli.output import console, heading, note, number, print_json, progress, table
 from eifel.errors import BadInputError
@@ -26,9 +26,10 @@ def command(options: argparse.Namespace) -> int:
         raise BadInputError(str(error)) from None
     except _engine.PathError as error:
         if options.json:
-            print_json({"refused": str(error), "prediction": None})
-        note(f"eifel: no prediction: {error}")
-        return FAILED
+            print_json(
+                "whatif", {"refused": str(error), "way_on": way_on(str(error), options.file), "prediction": None}
+            )
+        return _refuse(str(error), options.file)
     try:
         with progress("paths") as advance:
             found = None if refused else path.whatif(asked, draws=options.draws, seed=options.seed, progress=advance)
@@ -36,13 +37,17 @@ def command(options: argparse.Namespace) -> int:
         # A change of the path that no drawn path accepts.
         raise BadInputError(str(error)) from None
     if options.json:
-        print_json({**path.found, "refused": refused, "prediction": found})
+        way = way_on(refused, options.file) if refused else None
+        print_json("whatif", {**path.found, "refused": refused, "way_on": way, "prediction": found})
     else:
         _print(path, found)
-    if refused:
-        note(f"eifel: no prediction: {refused}")
-        return FAILED
-    return OK
+    return _refuse(refused, options.file) if refused else OK
+
+
+def _refuse(reason: str, file: str) -> int:
+    note(f"eifel: no prediction: {reason}")
+    note(f"eifel: what you can do: {way_on(reason, file)}; `eifel analyze {file}` judges its retransmissions")
+    return FAILED
 
 
 def senders(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
@@ -72,12 +77,37 @@ def _print(path: CapturedPath, found: Mapping[str, Any] | None) -> None:
     ranges = table(["sender", "goodput, Mbit/s", "time, s", "retransmissions", "faster than captured"])
     for row in found["senders"]:
         cells = [_range(row["goodput_bps"], 1e6), _range(row["time_s"], 1), _range(row["retransmissions"], 1)]
-        faster = "" if row is found["senders"][0] else f"{100 * row['faster']:.0f} %"
+        faster = "" if row is found["senders"][0] else _faster(row, _tied(found, row["name"]))
         ranges.add_row(row["name"], *cells, faster)
     out.print(ranges)
-    first = found["orders"][0]
-    order = " > ".join(" = ".join(group) for group in first["senders"])
-    out.print(f"most often, in {100 * first['share']:.0f} %: {order}", markup=False)
+    out.print(_order(found["orders"]), markup=False)
+
+
+def _tied(found: Mapping[str, Any], name: str) -> float:
+    """Returns the share of the paths in which a sender is as fast as the captured one."""
+    captured = found["senders"][0]["name"]
+    ties = (order for order in found["orders"] if any({captured, name} <= {*group} for group in order["senders"]))
+    return sum(float(order["share"]) for order in ties)
+
+
+def _faster(row: Mapping[str, Any], tied: float) -> str:
+    """Formats how often a sender is faster than the captured one. In `faster` a tie counts half."""
+    if tied > 0.995:
+        return "as fast"
+    faster = f"{100 * (row['faster'] - tied / 2):.0f} %"
+    return f"{faster}, as fast in {100 * tied:.0f} %" if tied >= 0.005 else faster
+
+
+def _order(orders: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the most frequent order of the senders, or says that none is."""
+    said = [" > ".join(" = ".join(group) for group in order["senders"]) for order in orders]
+    share = orders[0]["share"]
+    first = [text for text, order in zip(said, orders, strict=True) if order["share"] == share]
+    if len(first) > 1:
+        return f"no order is the most frequent: each of these comes in {100 * share:.0f} %: {'; '.join(first)}"
+    if len(orders[0]["senders"]) == 1:
+        return f"no sender is faster than the others in {100 * share:.0f} %: {said[0]}"
+    return f"most often, in {100 * share:.0f} %: {said[0]}"
 
 
 def _range(row: Mapping[str, float], scale: float) -> str:

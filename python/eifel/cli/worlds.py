@@ -24,7 +24,7 @@ def command(options: argparse.Namespace) -> int:
             progress=advance,
         )
     if options.json:
-        print_json({**found.counts, "failures": {name: _json(found, name) for name in found.failed}})
+        print_json("worlds", {**found.counts, "failures": {name: _json(found, name) for name in found.failed}})
     else:
         _show(found)
     return OK

@@ -4,7 +4,7 @@ import sys
 from importlib import import_module
 
 from eifel import _engine
-from eifel.documents import DOCS, algorithms, licences, pictures, tables
+from eifel.documents import DOCS, algorithms, licences, pictures, schemas, tables
 
 NAMED = ("calibration", "hunted", "measured", "pictures", "recorded")
 
@@ -16,5 +16,6 @@ else:
     (DOCS / "scenario.schema.json").write_text(_engine.schema().rstrip() + "\n", encoding="utf-8")
     algorithms.PAGE.write_text(algorithms.page(), encoding="utf-8")
     tables.PAGE.write_text(tables.page(), encoding="utf-8")
+    schemas.main()
     licences.PAGE.write_text(licences.page(), encoding="utf-8")
     pictures.main()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eifel.documents import REFERENCE, ROOT
+from eifel.documents import REFERENCE, ROOT, table
 from eifel.registry import algorithms
 
 PAGE = REFERENCE / "algorithms.md"
@@ -22,6 +22,17 @@ SEAMS = {
     "retransmit": ("Paths of retransmissions", "On which path of an association does a chunk leave again?"),
     "credit": ("Credit", "Which acknowledged chunks let the window of an association's path grow?"),
 }
+
+NOT_HERE = (
+    ("NCR", "RFC 4653", "waits with a fast retransmit until about a window of later data has been reported"),
+    ("TCP Echo option", "draft-zimmermann-tcpm-spurious-rxmit-00", "an option that tells every retransmission apart"),
+    ("TCP-DOOR", "Wang and Zhang 2002", "detects reordering at both ends, and suspends the reaction to losses"),
+    ("RR-TCP", "Zhang, Karp, Floyd and Peterson 2003", "adapts the threshold of duplicate ACKs by DSACK"),
+    ("TCP-PR", "Bohacek and others 2003", "finds losses by timers alone, and ignores duplicate ACKs"),
+    ("STODER", "draft-kun-stoder-00", "cuts the segments of a retransmission anew, to see which copy was acknowledged"),
+    ("Peak-Hopper", "Ekström and Ludwig 2004", "a timer of two estimates, for long and for short histories"),
+)
+"""Published ways that the registry does not have: name, source, and what each does."""
 
 
 def _source(algorithm: Mapping[str, Any]) -> Path:
@@ -70,4 +81,9 @@ def page() -> str:
             if algorithm["parameters"]:
                 head = "| parameter | allowed | default | meaning |\n|---|---|---|---|"
                 parts.append("\n".join([head, *map(_parameter, algorithm["parameters"])]))
+    parts += [
+        "## Not here",
+        "The registry does not have every published way. These, for example, are missing:",
+        table(("name", "source", "what it does"), NOT_HERE),
+    ]
     return "\n\n".join(parts) + "\n"

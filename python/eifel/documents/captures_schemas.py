@@ -1,0 +1,233 @@
+"""The schemas of what is printed about captures."""
+
+from eifel import truth
+from eifel.documents.json_schema import (
+    ANY,
+    BOOL,
+    INT,
+    NUM,
+    STR,
+    Schema,
+    array,
+    counts,
+    maybe,
+    named,
+    pair,
+    record,
+    word,
+)
+
+VERDICT = word("spurious", "needed", "undecidable")
+CONFIDENCE = word("certain", "likely", "weak")
+CAUSE = word("rto", "loss", "fast", "tlp", "zero-window-probe", "keep-alive", "syn", "path-mtu", "unknown")
+
+
+def analyze() -> Schema:
+    connection = {
+        "connection": INT,
+        "protocol": word("tcp", "sctp"),
+        "client": STR,
+        "server": STR,
+        "other_addresses": pair(array(STR)),
+        "tunnel": INT,
+        "vlans": array(INT),
+        "time_s": NUM,
+        "duration_s": NUM,
+        "packets": INT,
+        "twins": INT,
+        "directions": pair(_direction()),
+    }
+    advice = record(dict.fromkeys(("fault", "evidence", "action", "confirm", "source"), STR))
+    whole = {
+        "captures": array(record({"file": STR, "frames": INT, "error": maybe(STR)})),
+        "segments": INT,
+        "sctp_packets": INT,
+        "others": named(INT),
+        "times_clock_went_back": INT,
+        "evicted": INT,
+        "connections": array(record(connection)),
+        "connections_without_data": INT,
+        "retransmissions": array(_retransmission()),
+        "advice": array(advice),
+    }
+    return record(whole, {"headline": STR, "quic": _quic(), "score": _score(), "tshark": _tshark()})
+
+
+def _direction() -> Schema:
+    return record(
+        {
+            "vantage": word("sender", "receiver", "between", "unknown"),
+            "rtt_ms_min": maybe(NUM),
+            "offered": maybe(record({"timestamps": BOOL, "sack": BOOL})),
+            "reordered_ms_max": maybe(NUM),
+            "reports_duplicates": maybe(BOOL),
+            "model": maybe(STR),
+            "cost": record(
+                {
+                    "bytes_needless": INT,
+                    "window_lost_bytes": INT,
+                    "held_back_ms": NUM,
+                    "goodput_bps": NUM,
+                    "goodput_without_bps": NUM,
+                }
+            ),
+            "segments": INT,
+            "bytes": INT,
+            "retransmissions": INT,
+            "bytes_again": INT,
+            "reordered": INT,
+            "bytes_not_seen": INT,
+            "acks": INT,
+        }
+    )
+
+
+def _retransmission() -> Schema:
+    told = record({"detector": STR, "frame": INT, "spurious": BOOL, "reason": STR})
+    retransmission = {
+        "capture": INT,
+        "frame": INT,
+        "time_s": NUM,
+        "connection": INT,
+        "sender": word("client", "server"),
+        "bytes": INT,
+        "copy": INT,
+        "cause": CAUSE,
+        "other_cause": maybe(CAUSE),
+        "verdict": VERDICT,
+        "confidence": CONFIDENCE,
+        "reason": STR,
+        "evidence_frame": maybe(INT),
+        "since_first_ms": maybe(NUM),
+        "answered_ms": maybe(NUM),
+        "answered_as_duplicate": BOOL,
+        "stack_noticed": word("undone", "not-undone", "cannot-be-told"),
+        "window_lost_bytes": maybe(INT),
+        "flight_back_ms": maybe(NUM),
+        "first_told": array(told),
+    }
+    return record(retransmission, {"seq": INT, "tsn": INT})
+
+
+def _quic() -> Schema:
+    trace = {
+        "file": STR,
+        "vantage": maybe(STR),
+        "connection": maybe(STR),
+        "other_end": maybe(INT),
+        "duration_ms": NUM,
+        "sent": INT,
+        "lost": INT,
+        "unnamed": INT,
+        "damaged": INT,
+        "notes": array(STR),
+    }
+    packet = {
+        "trace": INT,
+        "path_id": maybe(INT),
+        "time_ms": NUM,
+        "space": STR,
+        "packet_number": INT,
+        "bytes": INT,
+        "trigger": maybe(STR),
+        "event": maybe(INT),
+        "verdict": word("spurious", "genuine", "undecidable"),
+        "confidence": CONFIDENCE,
+        "reason": STR,
+        "acknowledged_ms": maybe(NUM),
+    }
+    undo = record({"rule": STR, "stacks": STR, "takes_back": NUM, "time_ms": maybe(NUM)})
+    event = {
+        "trace": INT,
+        "path_id": maybe(INT),
+        "event": INT,
+        "time_ms": NUM,
+        "lost": INT,
+        "unnamed": INT,
+        "late": INT,
+        "cwnd_before": maybe(INT),
+        "cwnd_after": maybe(INT),
+        "stack_noticed": word("undone", "harmful", "not-undone", "cannot-be-told"),
+        "restored_ms": maybe(NUM),
+        "rules": array(undo),
+    }
+    rule = record({"rule": STR, "stacks": STR, "source": STR})
+    return record(
+        {
+            "traces": array(record(trace)),
+            "packets": array(record(packet)),
+            "events": array(record(event)),
+            "rules": array(rule),
+        },
+        about="Only with logs of QUIC.",
+    )
+
+
+def _score() -> Schema:
+    names = (
+        *("retransmissions", "found", "cause_right", "cause_undecided", "cause_undecided_right", "verdict_right"),
+        *("right", "undecidable", "spurious_called_needed", "needed_called_spurious_certainly"),
+        *("needed_called_spurious", "not_in_truth"),
+    )
+    wrong = record({"frame": INT, "seq": INT, "copy": INT, "truth": STR, "found": STR})
+    return record(
+        {"matched_by": word("frame", "time", "order"), **dict.fromkeys(names, INT), "wrong": array(wrong)},
+        about="Only with --score.",
+    )
+
+
+def _tshark() -> Schema:
+    row = {"cause": STR, "verdict": STR, "tshark": STR, "why": STR, "count": INT, "frames": array(INT)}
+    return {"description": "Only with --compare-tshark.", **array(record(row))}
+
+
+def whatif() -> Schema:
+    bounds = record({"low": NUM, "middle": NUM, "high": NUM})
+    sender = {"name": STR, "faster": NUM, "goodput_bps": bounds, "time_s": bounds, "retransmissions": bounds}
+    prediction = {
+        "captured_goodput_bps": NUM,
+        "draws": INT,
+        "seed": INT,
+        "senders": array(record(sender)),
+        "orders": array(record({"senders": array(array(STR)), "share": NUM})),
+    }
+    events = {**dict.fromkeys(("bytes", "retransmissions", "spurious", "timeouts"), INT), "took_s": NUM}
+    compared = record({"what": STR, "captured": NUM, "replayed": NUM, "agrees": BOOL})
+    replay = {"agrees": BOOL, "compared": array(compared), "sender": named(ANY), "others": array(named(ANY))}
+    found = {
+        "sender": STR,
+        "receiver": STR,
+        "model": maybe(STR),
+        "events": record({**events, "rtt_ms": NUM, "rtt_ms_p90": NUM}),
+        "path": _path(),
+        "replay": record(replay),
+    }
+    return record({"refused": maybe(STR), "way_on": maybe(STR), "prediction": maybe(record(prediction))}, found)
+
+
+def _path() -> Schema:
+    ends = {
+        **dict.fromkeys(("bytes", "initial_window", "payload_bytes", "window_bytes"), INT),
+        **dict.fromkeys(("dsack", "ipv6", "opens", "sack", "timestamps"), BOOL),
+        "took_s": NUM,
+    }
+    hold = {"start_s": pair(NUM), "end_s": NUM, "kind": word("sending", "arriving", "back", "open")}
+    return record(
+        {
+            "rate_bps": NUM,
+            "rate_seen": BOOL,
+            "base_rtt_ms": NUM,
+            "explained": NUM,
+            "queue": record({"largest_packets": INT, "overflowed": BOOL}),
+            "holds": array(record(hold)),
+            "losses": record(dict.fromkeys(("at_queue", "random", "runs", "of"), INT)),
+            "reordering": record({"packets": INT, "length": INT, "longest_s": NUM}),
+            "acks": record({"every": INT, "delay_ms": NUM, "delay_seen": BOOL, "heard": INT, "lost": INT}),
+            "ends": record(ends),
+        }
+    )
+
+
+def truth_score() -> Schema:
+    row = {"place": STR, "by": word("all", "class", "cause"), "name": STR, **counts(truth.Score)}
+    return record({"folder": STR, "tool": STR, "rows": array(record(row))})
