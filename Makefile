@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # The environment is made again when what it depends on changes.
 READY := $(VENV)/.ready
 
-.PHONY: help rust python setup engine dev check wheel web reproduce docs golden test test-rust test-python hostile hunt bench fuzz mutants lint format clean
+.PHONY: help rust python setup engine dev check wheel release web reproduce docs golden test test-rust test-python hostile hunt bench fuzz mutants lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,9 @@ setup: engine  ## environment in .venv and the engine, built
 wheel: $(READY)  ## a wheel of the engine and the package for this machine, in target/wheels
 	@rm -f target/wheels/*.whl
 	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin build --release --locked --quiet --out target/wheels
+
+release: setup  ## what can be published, built and tried without Rust, in target/published: wheel, source, page, static analyser, checksums
+	@.ci/release
 
 web: setup  ## out/web/index.html: the simulator and the capture analyser in one page, which needs no installation
 	@wasm=$$(crates/web/build.sh) && $(BIN)/python crates/web/page/build.py "$$wasm" out/web/index.html

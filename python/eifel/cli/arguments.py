@@ -64,6 +64,7 @@ def parser() -> Parser:
         _add_live,
         _add_truth,
         _add_wireshark,
+        _add_mcp,
     ):
         add(commands)
     return made
@@ -424,3 +425,13 @@ def _add_wireshark(commands: Commands) -> None:
     findings.path("file", "FILE", "the capture (default: the one that the calling Wireshark has open)", nargs="?")
     install.set_defaults(module="wireshark")
     findings.set_defaults(module="wireshark")
+
+
+def _add_mcp(commands: Commands) -> None:
+    command(
+        commands,
+        "mcp",
+        "serve these answers to an assistant, by the Model Context Protocol over standard input and output",
+        "eifel mcp",
+        json=False,
+    )

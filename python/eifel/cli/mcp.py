@@ -1,0 +1,18 @@
+"""`eifel mcp`: serves the tools to an assistant, over standard input and output."""
+
+import argparse
+
+from eifel.cli import OK
+from eifel.errors import BadInputError
+
+
+def command(_: argparse.Namespace) -> int:
+    """Serves until standard input ends."""
+    try:
+        from eifel.mcp import server
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "mcp":
+            raise
+        raise BadInputError("mcp is missing; expected it from `pip install 'eifel[mcp]'`") from None
+    server().run("stdio")
+    return OK
