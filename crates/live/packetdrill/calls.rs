@@ -164,9 +164,9 @@ impl Stack {
             }
             let open = [State::SynSent, State::Established, State::CloseWait];
             let connection = inside.host.connection(handle);
-            let Some(connection) = connection
-                .filter(|connection| open.contains(&connection.state()) || matches!(connection.state(), State::SynReceived(_)))
-            else {
+            let Some(connection) = connection.filter(|connection| {
+                open.contains(&connection.state()) || matches!(connection.state(), State::SynReceived(_))
+            }) else {
                 return Some(Err(Errno(libc::EPIPE)));
             };
             written += connection.write(&bytes[written..]);

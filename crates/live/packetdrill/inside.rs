@@ -62,6 +62,8 @@ pub struct Inside {
     pub waiting: BTreeMap<u16, VecDeque<Handle>>,
     /// Packets that have left, with microseconds since 1970.
     pub left: VecDeque<(i64, Vec<u8>)>,
+    /// The next timer, for which the thread of timers waits.
+    pub armed: Instant,
     pub ended: bool,
 }
 

@@ -43,9 +43,8 @@ impl Stack {
         match request {
             libc::FIONREAD => Ok(connection.map_or(0, |connection| connection.readable() as c_int)),
             // The SYN, position 0, is no data.
-            libc::TIOCOUTQ => Ok(connection.map_or(0, |connection| {
-                connection.end().saturating_sub(connection.engine().una().max(1)) as c_int
-            })),
+            libc::TIOCOUTQ => Ok(connection
+                .map_or(0, |connection| connection.end().saturating_sub(connection.engine().una().max(1)) as c_int)),
             _ => Err(Errno(libc::EINVAL)),
         }
     }
@@ -111,7 +110,7 @@ impl Stack {
             (libc::IPPROTO_TCP, libc::TCP_CORK, Some(on)) => {
                 inside.connection(fd)?.ok_or(Errno(libc::ENOTCONN))?.cork(on != 0);
             }
-            (level, name, Some(_)) if ACCEPTED.contains(&(level, name)) => return Ok(0),
+            (level, name, _) if ACCEPTED.contains(&(level, name)) => return Ok(0),
             _ => return Err(Errno(libc::ENOPROTOOPT)),
         }
         if let Does::Listens { port, backlog } = inside.socket(fd)?.does {

@@ -56,6 +56,7 @@ impl Stack {
             courses: BTreeMap::new(),
             waiting: BTreeMap::new(),
             left: VecDeque::new(),
+            armed: Instant::NEVER,
             ended: false,
         };
         let shared = Arc::new(Shared { inside: Mutex::new(inside), changed: Condvar::new(), clock: Clock::start() });
@@ -83,7 +84,11 @@ impl Stack {
 
     /// Waits until `done` returns a result. If the socket does not block, returns EAGAIN instead of
     /// waiting.
-    pub fn until<T>(&self, fd: c_int, mut done: impl FnMut(&mut Inside) -> Option<Result<T, Errno>>) -> Result<T, Errno> {
+    pub fn until<T>(
+        &self,
+        fd: c_int,
+        mut done: impl FnMut(&mut Inside) -> Option<Result<T, Errno>>,
+    ) -> Result<T, Errno> {
         let mut inside = self.lock();
         loop {
             let found = done(&mut inside);
@@ -207,7 +212,9 @@ impl Shared {
         while inside.host.poll_packet(now, &mut packet) {
             inside.left.push_back((self.unix_us(now), packet.clone()));
         }
-        if inside.take_events(cause) || inside.left.len() > before {
+        let next = inside.host.poll_timeout();
+        if inside.take_events(cause) || inside.left.len() > before || next != inside.armed {
+            inside.armed = next;
             self.changed.notify_all();
         }
     }
@@ -218,7 +225,7 @@ impl Shared {
             let now = self.clock.now();
             inside.host.handle_timeout(now);
             self.settle(&mut inside, Cause::default());
-            let next = inside.host.poll_timeout();
+            let next = inside.armed;
             let limit = if next == Instant::NEVER { LONGEST } else { Duration::from_nanos(next.since(now).as_nanos()) };
             inside = self.wait(inside, limit.min(LONGEST));
         }

@@ -151,6 +151,7 @@ static void takes_options(void)
 	EXPECT(t.setsockopt(t.user, l, IPPROTO_TCP, TCP_MAXSEG, &bytes, sizeof bytes) == 0);
 	EXPECT(t.getsockopt(t.user, l, IPPROTO_TCP, TCP_MAXSEG, &read, &len) == 0 && read == 600 && len == 4);
 	EXPECT(t.setsockopt(t.user, l, SOL_SOCKET, SO_PRIORITY, &on, sizeof on) == 0);
+	EXPECT(t.setsockopt(t.user, l, IPPROTO_IP, IP_TOS, &on, 1) == 0);
 	EXPECT(t.setsockopt(t.user, l, SOL_SOCKET, SO_RCVLOWAT, &on, sizeof on) == -1 && errno == ENOPROTOOPT);
 	EXPECT(t.setsockopt(t.user, l, SOL_SOCKET, SO_LINGER, &none, sizeof on) == -1 && errno == EINVAL);
 	inject(1237, 8082, 0, 0, SYN, "");
@@ -250,6 +251,23 @@ static void ends_waiting(void)
 	EXPECT(last - first >= 2000 && last - first < 5000000);
 }
 
+// A write into a closed window sends nothing, and starts the timer of the first probe.
+static void probes_a_closed_window(void)
+{
+	int l = listener(8086);
+	inject(1241, 8086, 0, 0, SYN, "");
+	uint32_t nxt = sniff().seq + 1;
+	inject_window(1241, 8086, 1, nxt, ACK, "", 0);
+	int s = t.accept(t.user, l, NULL, NULL);
+	EXPECT(t.write(t.user, s, "a", 1) == 1);
+	struct timeval now;
+	EXPECT(t.gettimeofday(t.user, &now, NULL) == 0);
+	struct packet probe = sniff();
+	EXPECT(probe.time_us - (now.tv_sec * 1000000LL + now.tv_usec) < 5000000);
+	inject(1241, 8086, 1, nxt, RST | ACK, "");
+	EXPECT(t.close(t.user, s) == 0 && t.close(t.user, l) == 0);
+}
+
 // packetdrill closes the descriptors of sockets that a script leaves open, and frees the stack afterwards.
 static void gives_real_descriptors(void)
 {
@@ -296,6 +314,7 @@ int main(int count, char **words)
 	connects_again();
 	maps_addresses();
 	refuses();
+	probes_a_closed_window();
 	ends_waiting();
 	gives_real_descriptors();
 	char flags[5000];

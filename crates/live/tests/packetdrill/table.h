@@ -104,7 +104,7 @@ static void put16(uint8_t *at, uint16_t value)
 }
 
 // Gives the host a packet without options.
-static void inject(uint16_t from, uint16_t to, uint32_t seq, uint32_t ack, uint8_t flags, const char *data)
+static void inject_window(uint16_t from, uint16_t to, uint32_t seq, uint32_t ack, uint8_t flags, const char *data, uint16_t window)
 {
 	uint8_t p[1500] = { 0x45 };
 	size_t len = strlen(data), tcp = 20 + len;
@@ -120,10 +120,15 @@ static void inject(uint16_t from, uint16_t to, uint32_t seq, uint32_t ack, uint8
 	put32(p + 28, ack);
 	p[32] = 5 << 4;
 	p[33] = flags;
-	put16(p + 34, 65535);
+	put16(p + 34, window);
 	memcpy(p + 40, data, len);
 	put16(p + 36, folded(sum(p + 12, 8) + IPPROTO_TCP + tcp + sum(p + 20, tcp)));
 	EXPECT(t.netdev_send(t.user, p, 20 + tcp) == 0);
+}
+
+static void inject(uint16_t from, uint16_t to, uint32_t seq, uint32_t ack, uint8_t flags, const char *data)
+{
+	inject_window(from, to, seq, ack, flags, data, 65535);
 }
 
 // Gives the host an ICMP message of type 3 about its segment.
