@@ -3,18 +3,26 @@
 //!
 //! ```sh
 //! cargo build --release -p eifel-live --example packetdrill
-//! packetdrill --so_filename=target/release/examples/libpacketdrill.so --so_flags=local=192.168.0.1 SCRIPT.pkt
+//! packetdrill --so_filename=target/release/examples/libpacketdrill.so \
+//!     --so_flags=local=192.168.0.1,script=SCRIPT.pkt --local_ip=192.168.0.1 SCRIPT.pkt
 //! ```
 //!
 //! packetdrill looks up `packetdrill_interface_init`, which fills a table with socket calls, two
 //! calls that carry packets, and two about time. A call that fails returns -1 and sets `errno`, as
-//! a system call does. [`stack`] implements the calls. This file has only their C forms.
+//! a system call does. [`calls`] and [`options`] implement the calls, and [`stack`] carries packets.
+//! This file has only their C forms.
 //!
 //! Flags, separated by commas: `local=ADDRESS` is the host's address, at most one each of IPv4 and
 //! IPv6. `like=SCENARIO.toml` takes the settings of that scenario's first flow over TCP.
+//! `script=FILE.pkt` takes a script's own settings, which are comments to packetdrill, and
+//! `profile=NAME` adds those of a stack.
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod addresses;
+mod calls;
+mod flags;
 mod inside;
+mod options;
 mod stack;
 
 use libc::{
@@ -23,7 +31,6 @@ use libc::{
 use libc::{timeval, useconds_t};
 use stack::{Errno, Stack};
 use std::ffi::CStr;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 /// A descriptor of a stack.
@@ -151,7 +158,7 @@ extern "C" fn socket(user: User, domain: c_int, kind: c_int, _: c_int) -> c_int 
 }
 
 extern "C" fn bind(user: User, fd: Fd, address: *const sockaddr, _: socklen_t) -> c_int {
-    told(read_address(address).and_then(|address| stack(user).bind(fd, address)))
+    told(addresses::read(address).and_then(|address| stack(user).bind(fd, address)))
 }
 
 extern "C" fn listen(user: User, fd: Fd, backlog: c_int) -> c_int {
@@ -159,14 +166,14 @@ extern "C" fn listen(user: User, fd: Fd, backlog: c_int) -> c_int {
 }
 
 extern "C" fn accept(user: User, fd: Fd, address: *mut sockaddr, len: *mut socklen_t) -> c_int {
-    told(stack(user).accept(fd).map(|(fd, peer)| {
-        write_address(peer, address, len);
+    told(stack(user).accept(fd).map(|(fd, peer, v6)| {
+        addresses::write(peer, v6, address, len);
         fd as usize
     }))
 }
 
 extern "C" fn connect(user: User, fd: Fd, address: *const sockaddr, _: socklen_t) -> c_int {
-    told(read_address(address).and_then(|address| stack(user).connect(fd, address)))
+    told(addresses::read(address).and_then(|address| stack(user).connect(fd, address)))
 }
 
 fn room<'a>(at: *mut c_void, len: size_t) -> &'a mut [u8] {
@@ -190,9 +197,12 @@ extern "C" fn read(user: User, fd: Fd, buffer: *mut c_void, len: size_t) -> ssiz
 }
 
 extern "C" fn readv(user: User, fd: Fd, pieces: *const iovec, count: c_int) -> ssize_t {
-    let pieces = vectors(pieces, count.max(0) as usize);
+    read_into(user, fd, vectors(pieces, count.max(0) as usize), 0)
+}
+
+fn read_into(user: User, fd: Fd, pieces: &[iovec], flags: c_int) -> ssize_t {
     let mut whole = vec![0; pieces.iter().map(|piece| piece.iov_len).sum()];
-    let read = stack(user).read(fd, &mut whole, 0);
+    let read = stack(user).read(fd, &mut whole, flags);
     let mut rest = &whole[..read.unwrap_or(0)];
     for piece in pieces {
         let (now, later) = rest.split_at(piece.iov_len.min(rest.len()));
@@ -213,15 +223,20 @@ extern "C" fn recvfrom(
     len: size_t,
     flags: c_int,
     _: *mut sockaddr,
-    _: *mut socklen_t,
+    address_len: *mut socklen_t,
 ) -> ssize_t {
+    if !address_len.is_null() {
+        // SAFETY: packetdrill's own. TCP gives no address.
+        unsafe { address_len.write(0) };
+    }
     recv(user, fd, buffer, len, flags)
 }
 
-extern "C" fn recvmsg(user: User, fd: Fd, message: *mut msghdr, _: c_int) -> ssize_t {
+extern "C" fn recvmsg(user: User, fd: Fd, message: *mut msghdr, flags: c_int) -> ssize_t {
     // SAFETY: packetdrill's own header.
-    let message = unsafe { &*message };
-    readv(user, fd, message.msg_iov, message.msg_iovlen as c_int)
+    let message = unsafe { &mut *message };
+    (message.msg_namelen, message.msg_controllen, message.msg_flags) = (0, 0, 0);
+    read_into(user, fd, vectors(message.msg_iov, message.msg_iovlen), flags)
 }
 
 extern "C" fn write(user: User, fd: Fd, buffer: *const c_void, len: size_t) -> ssize_t {
@@ -229,9 +244,12 @@ extern "C" fn write(user: User, fd: Fd, buffer: *const c_void, len: size_t) -> s
 }
 
 extern "C" fn writev(user: User, fd: Fd, pieces: *const iovec, count: c_int) -> ssize_t {
-    let pieces = vectors(pieces, count.max(0) as usize);
+    write_from(user, fd, vectors(pieces, count.max(0) as usize), 0)
+}
+
+fn write_from(user: User, fd: Fd, pieces: &[iovec], flags: c_int) -> ssize_t {
     let whole: Vec<u8> = pieces.iter().flat_map(|piece| bytes(piece.iov_base, piece.iov_len).iter().copied()).collect();
-    told(stack(user).write(fd, &whole, 0))
+    told(stack(user).write(fd, &whole, flags))
 }
 
 extern "C" fn send(user: User, fd: Fd, buffer: *const c_void, len: size_t, flags: c_int) -> ssize_t {
@@ -250,10 +268,10 @@ extern "C" fn sendto(
     send(user, fd, buffer, len, flags)
 }
 
-extern "C" fn sendmsg(user: User, fd: Fd, message: *const msghdr, _: c_int) -> ssize_t {
+extern "C" fn sendmsg(user: User, fd: Fd, message: *const msghdr, flags: c_int) -> ssize_t {
     // SAFETY: packetdrill's own header.
     let message = unsafe { &*message };
-    writev(user, fd, message.msg_iov, message.msg_iovlen as c_int)
+    write_from(user, fd, vectors(message.msg_iov, message.msg_iovlen), flags)
 }
 
 extern "C" fn fcntl(user: User, fd: Fd, command: c_int, value: c_long) -> c_int {
@@ -279,6 +297,7 @@ extern "C" fn shutdown(user: User, fd: Fd, how: c_int) -> c_int {
 extern "C" fn getsockopt(user: User, fd: Fd, level: c_int, name: c_int, at: *mut c_void, len: *mut socklen_t) -> c_int {
     told(stack(user).option(fd, level, name).map(|value| {
         // SAFETY: the caller's buffer is as long as it says.
+        let value = value.to_ne_bytes();
         let count = value.len().min(unsafe { *len } as usize);
         room(at, count).copy_from_slice(&value[..count]);
         // SAFETY: as above.
@@ -287,8 +306,10 @@ extern "C" fn getsockopt(user: User, fd: Fd, level: c_int, name: c_int, at: *mut
     }))
 }
 
-extern "C" fn setsockopt(user: User, fd: Fd, level: c_int, name: c_int, _: *const c_void, _: socklen_t) -> c_int {
-    told(stack(user).set_option(fd, level, name))
+extern "C" fn setsockopt(user: User, fd: Fd, level: c_int, name: c_int, at: *const c_void, len: socklen_t) -> c_int {
+    let (words, _) = bytes(at, len as usize).as_chunks();
+    let words: Vec<c_int> = words.iter().map(|word| c_int::from_ne_bytes(*word)).collect();
+    told(stack(user).set_option(fd, level, name, &words))
 }
 
 extern "C" fn poll(user: User, sets: *mut pollfd, count: c_ulong, timeout_ms: c_int) -> c_int {
@@ -299,12 +320,15 @@ extern "C" fn poll(user: User, sets: *mut pollfd, count: c_ulong, timeout_ms: c_
 }
 
 extern "C" fn netdev_send(user: User, packet: *const c_void, len: size_t) -> c_int {
-    stack(user).arrives(bytes(packet, len));
-    0
+    told(stack(user).arrives(bytes(packet, len)))
 }
 
 extern "C" fn netdev_receive(user: User, buffer: *mut c_void, len: *mut size_t, time_us: *mut i64) -> c_int {
-    let Some((unix_us, packet)) = stack(user).next_packet() else { return told(Err(Errno(libc::ETIMEDOUT))) };
+    // packetdrill asks again after a failure, for ever. No bytes end its script.
+    let (unix_us, packet) = stack(user).next_packet().unwrap_or_else(|| {
+        eprintln!("the packet that the script expects does not leave");
+        (stack(user).unix_us(), Vec::new())
+    });
     // SAFETY: packetdrill gives the length of its buffer, and room for both numbers.
     unsafe {
         let count = packet.len().min(*len);
@@ -345,54 +369,4 @@ extern "C" fn pipe(_: User, _: *mut c_int) -> c_int {
 
 extern "C" fn splice(_: User, _: c_int, _: *mut i64, _: c_int, _: *mut i64, _: size_t, _: c_uint) -> ssize_t {
     told(Err(Errno(libc::ENOSYS)))
-}
-
-fn read_address(at: *const sockaddr) -> Result<SocketAddr, Errno> {
-    if at.is_null() {
-        return Err(Errno(libc::EFAULT));
-    }
-    // SAFETY: the family says which of the two the address is.
-    unsafe {
-        match c_int::from((*at).sa_family) {
-            libc::AF_INET => {
-                let at = &*at.cast::<libc::sockaddr_in>();
-                Ok((u32::from_be(at.sin_addr.s_addr).to_be_bytes(), u16::from_be(at.sin_port)).into())
-            }
-            libc::AF_INET6 => {
-                let at = &*at.cast::<libc::sockaddr_in6>();
-                Ok((at.sin6_addr.s6_addr, u16::from_be(at.sin6_port)).into())
-            }
-            _ => Err(Errno(libc::EAFNOSUPPORT)),
-        }
-    }
-}
-
-fn write_address(address: SocketAddr, at: *mut sockaddr, len: *mut socklen_t) {
-    if at.is_null() || len.is_null() {
-        return;
-    }
-    // SAFETY: packetdrill has room for either, and says so by `len`.
-    unsafe {
-        match address {
-            SocketAddr::V4(address) => {
-                at.cast::<libc::sockaddr_in>().write(libc::sockaddr_in {
-                    sin_family: libc::AF_INET as u16,
-                    sin_port: address.port().to_be(),
-                    sin_addr: libc::in_addr { s_addr: address.ip().to_bits().to_be() },
-                    sin_zero: [0; 8],
-                });
-                *len = size_of::<libc::sockaddr_in>() as socklen_t;
-            }
-            SocketAddr::V6(address) => {
-                at.cast::<libc::sockaddr_in6>().write(libc::sockaddr_in6 {
-                    sin6_family: libc::AF_INET6 as u16,
-                    sin6_port: address.port().to_be(),
-                    sin6_flowinfo: 0,
-                    sin6_addr: libc::in6_addr { s6_addr: address.ip().octets() },
-                    sin6_scope_id: 0,
-                });
-                *len = size_of::<libc::sockaddr_in6>() as socklen_t;
-            }
-        }
-    }
 }

@@ -5,7 +5,7 @@ use eifel_sim::scenario::{Connection, Scenario, Traffic};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::{ReceiveKind, SendKind, Stamping, TimestampSettings};
 
-/// PacketId end of the flow a host is.
+/// The end of a flow that a host is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// It opens the connection.
@@ -63,14 +63,20 @@ impl EndSettings {
             (None, SendKind::Held { buffer }) => buffer,
             (None, SendKind::Counted) => DEFAULT_BUFFER as usize,
         };
+        let receive_window = buffer.map_or(settings.receive_window, window);
+        Some(Self::of(Settings { receive_window, ..settings }, sender, secret, room))
+    }
+
+    /// Returns an end with these settings, with `secret` for its timestamps and a send buffer of
+    /// `buffer` bytes.
+    pub fn of(settings: Settings, sender: engine::Config, secret: [u64; 2], buffer: usize) -> Self {
         let timestamps = settings.timestamps.map(|timestamps| match timestamps.stamping {
             Stamping::Distinct { .. } => {
                 TimestampSettings { stamping: TimestampSettings::distinct(secret).stamping, ..timestamps }
             }
             Stamping::Clock => timestamps,
         });
-        let receive_window = buffer.map_or(settings.receive_window, window);
-        Some(Self { settings: held(Settings { timestamps, receive_window, ..settings }, room), sender })
+        Self { settings: held(Settings { timestamps, ..settings }, buffer), sender }
     }
 }
 

@@ -143,6 +143,11 @@ impl Host {
         Ok(())
     }
 
+    /// Ends the listener of `port`, with the handshakes that it keeps. Its connections continue.
+    pub fn stop_listening(&mut self, port: u16) {
+        self.listeners.retain(|(listening, _), _| *listening != port);
+    }
+
     /// Opens a connection to a peer.
     ///
     /// # Errors

@@ -34,11 +34,24 @@ fn a_c_program_drives_the_plugin() {
     let drive = std::env::temp_dir().join(format!("eifel-drive-{}", std::process::id()));
     let built = Command::new("cc").args(["-O1", "-Wall", "-o"]).arg(&drive).arg(&source).arg("-ldl").output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let run = Command::new(&drive).arg(&plugin).output().unwrap();
+    let script = drive.with_extension("pkt");
+    std::fs::write(&script, SETTINGS).unwrap();
+    let run = Command::new(&drive).args([&plugin, &script]).output().unwrap();
     std::fs::remove_file(&drive).unwrap();
+    std::fs::remove_file(&script).unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     assert_eq!(run.stdout, b"ok\n");
+    assert!(String::from_utf8_lossy(&run.stderr).contains("give packetdrill --local_ip"));
 }
+
+/// A script with settings, which are comments to packetdrill.
+const SETTINGS: &str = "\
+//: mss = 700
+//: timestamps = off
+//: sack = off
+//: window_scale = off
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+";
 
 /// A conversation in packetdrill's grammar: a retransmission timeout, and the retransmission.
 const SCRIPT: &str = "\

@@ -7,7 +7,8 @@ use crate::script::SegmentError;
 use eifel_packet::ip::Version;
 use eifel_tcp::IcmpError;
 
-/// packetdrill's names of a message's type and code, and their numbers.
+/// A name of a message's type and code, and their numbers. The names are those of Google's
+/// packetdrill, and others for codes that it calls `code_N`.
 type Name = (&'static str, &'static str, u8, u8);
 
 const OF_V4: [Name; 23] = [
@@ -36,15 +37,19 @@ const OF_V4: [Name; 23] = [
     ("parameter_problem", "code_2", 12, 2),
 ];
 
-const OF_V6: [Name; 11] = [
+/// RFC 4443, section 3.
+const OF_V6: [Name; 14] = [
     ("unreachable", "no_route", 1, 0),
     ("unreachable", "admin_prohibited", 1, 1),
     ("unreachable", "not_neighbour", 1, 2),
+    ("unreachable", "address_unreachable", 1, 3),
     ("unreachable", "addr_unreachable", 1, 3),
     ("unreachable", "port_unreachable", 1, 4),
     ("packet_too_big", "", 2, 0),
     ("time_exceeded", "exceeded_hop_limit", 3, 0),
+    ("time_exceeded", "exceeded_frag_time", 3, 1),
     ("time_exceeded", "frag_reass_exceeded", 3, 1),
+    ("parameter_problem", "header_field", 4, 0),
     ("parameter_problem", "erroneous_header", 4, 0),
     ("parameter_problem", "unknown_next_header", 4, 1),
     ("parameter_problem", "unknown_option", 4, 2),
@@ -68,14 +73,26 @@ pub(super) fn read(cursor: &mut Cursor<'_>, version: Version) -> Result<SegmentE
         return Err(cursor.unfit(&format!("one of {}", kinds())));
     }
     cursor.next();
-    let code = if of_kind[0].1.is_empty() { String::new() } else { word(cursor) };
-    let Some(&&(_, _, number, code)) = of_kind.iter().find(|name| name.1 == code) else {
-        let codes: Vec<_> = of_kind.iter().map(|name| name.1).collect();
-        return Err(cursor.unfit(&format!("one of {}", codes.join(", "))));
+    let number = of_kind[0].2;
+    let named = word(cursor);
+    let code = match of_kind.iter().find(|name| !name.1.is_empty() && name.1 == named) {
+        Some(name) => Some(name.3),
+        None => named.strip_prefix("code_").and_then(|code| code.parse().ok()),
     };
-    if !of_kind[0].1.is_empty() {
-        cursor.next();
-    }
+    let code: u8 = match code {
+        Some(code) => {
+            cursor.next();
+            code
+        }
+        // As in packetdrill, a message without a code has code 0.
+        None if cursor.kind() == &Kind::Mark('[') || named == "mtu" => 0,
+        None => {
+            let codes: Vec<_> = of_kind.iter().map(|name| name.1).filter(|code| !code.is_empty()).collect();
+            let known =
+                if codes.is_empty() { "code_N".to_owned() } else { format!("one of {}, code_N", codes.join(", ")) };
+            return Err(cursor.unfit(&known));
+        }
+    };
     let mtu: u32 = if cursor.take_word("mtu") { cursor.number("the next hop's MTU", u16::MAX.into())? } else { 0 };
     let error = match version {
         Version::V4 => IcmpError::v4(number, code, mtu as u16),

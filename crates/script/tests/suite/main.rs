@@ -7,6 +7,7 @@ mod document;
 mod failures;
 mod folder;
 mod never_panics;
+mod packetdrill;
 mod profiles;
 mod public;
 mod refused;
