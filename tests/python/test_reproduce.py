@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from eifel import store
-from eifel.cli.reproduce import MOST_ROWS, _chosen, show
+from eifel.cli.reproduce import MOST_ROWS, _chosen, show, tally
 from eifel.errors import BadInputError
 from eifel.papers import artefacts
 from eifel.papers.artefact import Artefact, Column, Measured, MeasuredRow, Row
@@ -46,6 +46,20 @@ def test_a_value_outside_its_tolerance_is_marked(calls: list[str]) -> None:
     measured = reproduce("responding.table3", repetitions=5)
     assert measured.json()["rows"][2]["agrees"]["time_s"] is False
     assert measured.json()["claims"][0]["holds"] is False
+
+
+def test_what_does_not_hold_is_counted_in_one_line(calls: list[str]) -> None:
+    """Of table 3's claims the first fails here, and one value is outside of its tolerance."""
+    holding, failing = reproduce(TABLE, repetitions=20), reproduce("responding.table3", repetitions=5)
+    claims = [claim["holds"] for claim in failing.claims()]
+    values = [agrees for row in failing.json()["rows"] for agrees in row["agrees"].values() if agrees is not None]
+    kept = len([agrees for row in holding.json()["rows"] for agrees in row["agrees"].values() if agrees is not None])
+    assert claims.count(False) > 0 and values.count(False) > 0
+    said = tally([holding, failing])
+    count = 3 + len(claims)
+    assert said.startswith(f"claims: {count - claims.count(False)} of {count} hold; not in responding.table3 (")
+    assert f" of {kept + len(values)} hold" in said and "\n" not in said
+    assert tally([]) == "nothing is judged"
 
 
 def test_a_claim_that_cannot_be_looked_for_does_not_hold(calls: list[str]) -> None:

@@ -50,6 +50,7 @@ def command(options: argparse.Namespace) -> int:
     if options.json:
         print_json("reproduce", {"artefacts": [measured.json() for measured in finished]})
     else:
+        console().print(Text(tally(finished)))
         note(f"stored in {out}: {len(store.stored_ids(out))} artefacts; `eifel report` makes a page of them")
     return FAILED if options.check and not all(map(holds, finished)) else OK
 
@@ -85,8 +86,31 @@ def _possible(chosen: list[Artefact], options: argparse.Namespace) -> list[Artef
 
 def holds(measured: Measured) -> bool:
     """Returns whether every judged value is within its tolerance and every claim holds."""
-    judged = [row.agrees(column) for row in measured.rows for column in measured.artefact.columns]
-    return False not in judged and all(claim["holds"] for claim in measured.claims())
+    return all(_values(measured)) and all(_claims(measured))
+
+
+def tally(finished: Sequence[Measured]) -> str:
+    """Returns in one line how many claims and judged values hold, and which artefacts have those that do not."""
+    parts = []
+    for name, judged_of in (("claims", _claims), ("values", _values)):
+        judged = {measured.artefact.id: judged_of(measured) for measured in finished}
+        count = sum(map(len, judged.values()))
+        failing = {id: found.count(False) for id, found in judged.items() if False in found}
+        where = ", ".join(f"{id} ({number})" for id, number in failing.items())
+        if count:
+            parts.append(
+                f"{name}: {count - sum(failing.values())} of {count} hold" + (f"; not in {where}" if where else "")
+            )
+    return ". ".join(parts) or "nothing is judged"
+
+
+def _claims(measured: Measured) -> list[bool]:
+    return [bool(claim["holds"]) for claim in measured.claims()]
+
+
+def _values(measured: Measured) -> list[bool]:
+    judged = (row.agrees(column) for row in measured.rows for column in measured.artefact.columns)
+    return [agrees for agrees in judged if agrees is not None]
 
 
 def show(out: Console, measured: Measured) -> None:
