@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,13 @@ class Analysis:
 
     def __str__(self) -> str:
         return self._found.text()
+
+    def __repr__(self) -> str:
+        return f"Analysis: {self.report['headline'] or 'no retransmissions'}"
+
+    def _repr_html_(self) -> str:
+        """Returns a notebook's view: the summary as `eifel analyze` prints it."""
+        return f"<pre>{escape(str(self))}</pre>"
 
     @cached_property
     def report(self) -> Mapping[str, Any]:

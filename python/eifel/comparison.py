@@ -1,7 +1,8 @@
 """Compares scenarios: one flow in each of them, run by run with the same seed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from eifel import scenario as scenarios
 from eifel.errors import BadInputError
 from eifel.runs import run_many
 from eifel.statistics import Mean, mean_interval
+
+LEGEND = "mean ± half of its 95 % interval (difference from the first by repetition; * if 0 is outside of its interval)"
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,17 @@ class Difference:
     chance cancels out.
     """
 
+    def cells(self) -> list[str]:
+        """Returns the means, and behind each but the first its difference, with a star if the interval excludes 0."""
+        shown = [f"{mean} ({_starred(by)})" for mean, by in zip(self.means[1:], self.differences, strict=True)]
+        return [str(self.means[0]), *shown]
+
+
+def _starred(difference: Mean) -> str:
+    ends = difference.interval
+    clear = ends is not None and not ends[0] <= 0 <= ends[1]
+    return f"{'' if difference.mean < 0 else '+'}{difference}{' *' if clear else ''}"
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -30,13 +44,32 @@ class Comparison:
 
     flow: str
     numbers: Sequence[Difference]
+    names: Sequence[str] = ()
+    """The names of the scenarios."""
+
+    def __repr__(self) -> str:
+        head, rows = self._shown()
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows))
+        return "\n".join([*(line.rstrip() for line in lines), LEGEND])
+
+    def _repr_html_(self) -> str:
+        """Returns a notebook's view: a row for each number that is not always zero."""
+        head, rows = self._shown()
+        titles = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table><p>{escape(LEGEND)}</p>"
+
+    def _shown(self) -> tuple[list[str], list[list[str]]]:
+        shown = [one for one in self.numbers if any(mean.mean for mean in one.means)]
+        return [f"flow {self.flow}", *self.names], [[one.name, *one.cells()] for one in shown]
 
     def __getitem__(self, name: str) -> Difference:
         return next(one for one in self.numbers if one.name == name)
 
 
 def compare(
-    many: Sequence[scenarios.ScenarioLike | scenarios.Source],
+    many: Sequence[scenarios.ScenarioLike | scenarios.Source] | Mapping[str, scenarios.ScenarioLike | scenarios.Source],
     *,
     repetitions: int = 20,
     flow: str | None = None,
@@ -48,11 +81,14 @@ def compare(
     A repetition meets the same random spikes and losses in every scenario, so differences are taken
     by repetition.
 
-    Example: `eifel.compare(["a.toml", "b.toml"], repetitions=50)["time_s"].differences[0].interval`.
+    Example: `eifel.compare({"none": "a.toml", "eifel": "b.toml"}, repetitions=50)["time_s"].differences[0].interval`.
+
+    `many` may map names, under which results are shown, to the scenarios.
 
     Raises BadInputError for scenarios with different seeds, or for a flow that one of them lacks.
     """
-    sources = [scenarios.load(scenario) for scenario in many]
+    sources = [scenarios.load(scenario) for scenario in (many.values() if isinstance(many, Mapping) else many)]
+    titles = list(many) if isinstance(many, Mapping) else [source.origin for source in sources]
     if len({source.seed for source in sources}) > 1:
         raise BadInputError("compare: scenarios of different seeds meet different chance; expected one seed")
     name = sources[0].flows[0].name if flow is None else flow
@@ -76,4 +112,5 @@ def compare(
             # A flow without requests has no times of requests.
             if not any(np.isnan(of[number]).any() for of in rows)
         ],
+        titles,
     )

@@ -15,6 +15,8 @@ from eifel.statistics import Mean, mean_interval
 from eifel.tables import Frame
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -71,6 +73,9 @@ class Runs:
         wanted = {"scenario": scenario, "flow": flow}
         return Frame(self.columns).where(**{name: value for name, value in wanted.items() if value is not None})
 
+    def __repr__(self) -> str:
+        return f"Runs of {len(self.scenarios)} scenarios, {len(self)} rows: {', '.join(self.columns)}"
+
     def _repr_html_(self) -> str:
         """Returns a notebook's view: the mean of each number that is not always zero, with a row per flow."""
         shown = [name for name in self.numbers if np.nan_to_num(self.columns[name]).any()]
@@ -90,6 +95,15 @@ class Runs:
         import pyarrow as pa
 
         return pa.table(self.columns)
+
+    def to_pandas(self) -> pd.DataFrame:
+        found: pd.DataFrame = self.table().to_pandas()
+        return found
+
+    def to_polars(self) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.DataFrame(self.columns)
 
 
 def means_of_flows(runs: Runs, scenario: int = 0) -> list[dict[str, Mean]]:
@@ -112,22 +126,23 @@ def run_many(
     many: Sequence[scenarios.ScenarioLike | scenarios.Source],
     *,
     repetitions: int = 1,
+    settings: Mapping[str, Any] | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Runs:
     """Runs every repetition of every scenario on `threads` threads (all cores if None).
 
-    Example: `eifel.run_many(["a.toml", "b.toml"], repetitions=50).table().to_pandas()`.
+    Example: `eifel.run_many(["a.toml", "b.toml"], repetitions=50).to_pandas()`.
 
-    The result does not depend on the number of threads. `progress(done, total)` is called a few
-    times per second.
+    `settings` are keys changed in all of them, as in `run`. The result does not depend on the number of
+    threads. `progress(done, total)` is called a few times per second.
     """
     from eifel import _engine
 
     check_count("repetitions", repetitions, 1)
     if threads is not None:
         check_count("threads", threads, 1)
-    sources = [scenarios.load(scenario) for scenario in many]
+    sources = [scenarios.override(scenarios.load(scenario), settings or {}) for scenario in many]
     pairs = [(source.text, source.origin) for source in sources]
     ranges = [(number, 0, repetitions) for number in range(len(sources))]
     columns, failures = _engine.run_many(pairs, ranges, threads, progress)

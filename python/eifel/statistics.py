@@ -35,6 +35,14 @@ class Mean:
             return f"({self.ends[0]:.{digits}f} to {self.ends[1]:.{digits}f})"
         return "" if self.half_width is None else f"± {self.half_width:.{digits}f}"
 
+    def __str__(self) -> str:
+        """Returns the mean with its interval, to two digits of the interval's half-width: `13.64 ± 0.14`."""
+        half = self.half_width if self.ends is None else (self.ends[1] - self.ends[0]) / 2
+        if not half or not math.isfinite(half):
+            return f"{self.mean:.6g}"
+        digits = max(0, 1 - math.floor(math.log10(half)))
+        return f"{self.mean:.{digits}f} {self.spread(digits)}"
+
 
 def mean_interval(values: ArrayLike, confidence: float = 0.95) -> Mean:
     """Returns the mean with Student's t interval. The values must be independent repetitions.

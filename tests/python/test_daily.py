@@ -18,6 +18,7 @@ import eifel
 from eifel.cli import BAD_INPUT, OK, main
 from eifel.cli.new import templates
 from eifel.errors import BadInputError
+from eifel.statistics import mean_interval
 from eifel.sweeps.folder import Folder
 
 SPIKE = str(Path(__file__).parents[2] / "examples" / "spike.toml")
@@ -113,6 +114,45 @@ def test_compare_refuses_bad_arguments(arguments: list[str], words: str, capsys:
 def test_different_seeds_are_not_compared() -> None:
     with pytest.raises(BadInputError, match="scenarios of different seeds"):
         eifel.compare([LOSSY, LOSSY.replace("seed = 3", "seed = 4")], repetitions=2)
+
+
+def test_a_comparison_shows_itself_under_the_names_given() -> None:
+    """With the same seed both meet the same losses, so the difference of equal senders is exactly nothing."""
+    found = eifel.compare({"<a>": LOSSY, "slow": LOSSY.replace("delay_ms = 30", "delay_ms = 300")}, repetitions=5)
+    lines = repr(found).splitlines()
+    assert lines[0].split() == ["flow", "main", "<a>", "slow"]
+    slower = found["time_s"]
+    assert f"(+{slower.differences[0]} *)" in next(line for line in lines if line.startswith("time_s "))
+    assert "&lt;a&gt;" in found._repr_html_() and "<a>" not in found._repr_html_()
+    equal = eifel.compare([LOSSY, LOSSY], repetitions=5)["time_s"].cells()
+    assert equal == [str(slower.means[0]), f"{slower.means[0]} (+0)"]
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([13.5, 13.78], "13.6 ± 1.8"),
+        ([1000, 1200], "1100 ± 1271"),
+        ([5], "5"),
+        ([2, 2], "2"),
+        ([0.001, 0.002], "0.0015 ± 0.0064"),
+    ],
+)
+def test_a_mean_is_shown_with_as_many_digits_as_it_has(values: list[float], shown: str) -> None:
+    """By hand: two values lie half their distance from the mean, and Student's t for one degree is 12.706."""
+    assert str(mean_interval(values)) == shown
+
+
+def test_runs_are_frames_of_other_libraries_and_take_settings() -> None:
+    runs = eifel.run_many([LOSSY], repetitions=2, settings={"flow.main.application.bytes": 10_000})
+    assert runs.to_pandas()["bytes"].tolist() == runs.to_polars()["bytes"].to_list() == [10_000, 10_000]
+    assert repr(runs).startswith("Runs of 1 scenarios, 2 rows: scenario, repetition, flow, ")
+
+
+def test_an_analysis_shows_its_headline_and_in_a_notebook_its_summary() -> None:
+    held = eifel.analyze(Path(__file__).parents[2] / "crates/capture/tests/faults/ack_at_once_nots.pcap")
+    assert repr(held).startswith("Analysis: 6 of 9 retransmissions were needless: ")
+    assert held._repr_html_().startswith("<pre>6 of 9 retransmissions")
 
 
 def test_a_scenario_from_a_pipe() -> None:
