@@ -318,17 +318,17 @@ def test_a_recording_is_no_artefact(place: Path, capsys: pytest.CaptureFixture[s
         (["analyze", "x", "--csv", "x.csv.gz"], "--csv x.csv.gz: writes CSV (.csv); no option writes .gz"),
         (["analyze", "x", "--parquet", "x.CSV"], "--parquet x.CSV: writes Parquet (.parquet); for CSV take --csv"),
         (
-            ["analyze", "x", "--annotate", "x.pcap"],
-            "--annotate x.pcap: writes pcapng (.pcapng); no option writes .pcap",
+            ["analyze", "x", "--annotate", "x.snoop"],
+            "--annotate x.snoop: writes pcapng (.pcapng, .pcap); no option writes .snoop",
         ),
         (
             ["analyze", "x", "--anonymise", "x.html"],
-            "--anonymise x.html: writes pcapng (.pcapng); for HTML take --report",
+            "--anonymise x.html: writes pcapng (.pcapng, .pcap); for HTML take --report",
         ),
         (["analyze", "x", "--otel", "x.csv"], "--otel x.csv: writes JSON (.json); for CSV take --csv"),
         (["analyze", "x", "--extract-path", "x.json"], "writes TOML (.toml); --json prints JSON to standard output"),
         (["analyze", "x", "--xpl", "x.toml"], "--xpl x.toml: writes a folder; for TOML take --extract-path"),
-        (["run", SPIKE, "--pcap", "x.svg"], "--pcap x.svg: writes pcapng (.pcapng); for SVG take --plot"),
+        (["run", SPIKE, "--pcap", "x.svg"], "--pcap x.svg: writes pcapng (.pcapng, .pcap); for SVG take --plot"),
         (["run", SPIKE, "--record", "x.pcapng"], "--record x.pcapng: writes a folder; for pcapng take --pcap"),
         (
             ["run", SPIKE, "--plot", "x.csv"],

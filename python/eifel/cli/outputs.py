@@ -17,7 +17,8 @@ FORMATS = {
     "HTML": (".html", ".htm"),
     "CSV": (".csv",),
     "Parquet": (".parquet",),
-    "pcapng": (".pcapng",),
+    # Readers tell it from pcap by its first bytes, and people call either .pcap.
+    "pcapng": (".pcapng", ".pcap"),
     "JSON": (".json",),
     "TOML": (".toml",),
     FOLDER: (),
@@ -26,7 +27,7 @@ FORMATS = {
 FOREIGN = frozenset(
     {
         *(".arrow", ".cap", ".db", ".doc", ".docx", ".eps", ".feather", ".gif", ".jpeg", ".jpg", ".md", ".ods"),
-        *(".pcap", ".pkt", ".ps", ".qlog", ".snoop", ".sqlite", ".sqlog", ".tsv", ".webp", ".xls", ".xlsx", ".xml"),
+        *(".pkt", ".ps", ".qlog", ".snoop", ".sqlite", ".sqlog", ".tsv", ".webp", ".xls", ".xlsx", ".xml"),
         *(".bz2", ".gz", ".xz", ".yaml", ".yml", ".zip", ".zst"),
     }
 )
