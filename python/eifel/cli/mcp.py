@@ -13,6 +13,6 @@ def command(_: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != "mcp":
             raise
-        raise BadInputError("mcp is missing; expected it from `pip install 'eifel[mcp]'`") from None
+        raise BadInputError("the package mcp is missing; install it: pip install 'mcp>=2'") from None
     server().run("stdio")
     return OK
