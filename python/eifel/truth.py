@@ -111,12 +111,12 @@ def score(folder: Path, tool: Tool, said: Callable[[int, int], None]) -> list[di
 
     Raises BadInputError if the folder holds no recordings, or a file of it is damaged.
     """
-    recordings = list(_recordings(folder))
-    if not recordings:
+    captures = list(recordings(folder))
+    if not captures:
         raise BadInputError(f"{folder}: no recordings; expected NAME.PLACE{TRUTH} beside NAME.PLACE.pcapng")
     scores: dict[tuple[str, str, str], Score] = {}
-    for done, (place, kind, capture, truth) in enumerate(recordings):
-        said(done, len(recordings))
+    for done, (place, kind, capture, truth) in enumerate(captures):
+        said(done, len(captures))
         found = tool(capture)
         scores.setdefault((place, "all", ""), Score()).__iadd__(judge(truth, found))
         scores.setdefault((place, "class", kind), Score()).__iadd__(judge(truth, found))
@@ -125,7 +125,7 @@ def score(folder: Path, tool: Tool, said: Callable[[int, int], None]) -> list[di
             if only:
                 own = {frame: found[frame] for frame in only if frame in found}
                 scores.setdefault((place, "cause", cause), Score()).__iadd__(judge(only, own))
-    said(len(recordings), len(recordings))
+    said(len(captures), len(captures))
     return [
         {"place": place, "by": by, "name": name} | {field.name: getattr(one, field.name) for field in fields(one)}
         for (place, by, name), one in sorted(scores.items())
@@ -156,7 +156,7 @@ def judge(truth: Truth, found: Mapping[int, Finding]) -> Score:
     return counted
 
 
-def _recordings(folder: Path) -> Iterator[tuple[str, str, Path, Truth]]:
+def recordings(folder: Path) -> Iterator[tuple[str, str, Path, Truth]]:
     """Yields place, class, capture and truth of each capture in the folder."""
     classes = _classes(folder)
     for path in sorted(folder.glob(f"*{TRUTH}")):

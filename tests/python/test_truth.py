@@ -3,6 +3,7 @@
 import json
 import time
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -93,19 +94,26 @@ def test_a_folder_without_recordings_is_refused(tmp_path: Path, capsys: pytest.C
 
 
 def test_the_analysis_is_right_about_this_kernel_in_fresh_recordings(tmp_path: Path) -> None:
-    """The seed is new in each run: no draw is known to the one who changes the analysis."""
+    """The seed is new in each run: no draw is known to the one who changes the analysis.
+
+    Each recording with ten retransmissions counts alike, for one may have more than all others.
+    """
     seed = int(time.time())
     try:
         captures_kernel.record(tmp_path, 0, 30, seed)
     except BadInputError as missing:
         pytest.skip(f"this kernel cannot be recorded here: {missing}")
-    rows = [row for row in truth.score(tmp_path, truth.eifel, lambda _done, _all: None) if row["by"] == "all"]
-    assert [row["place"] for row in rows] == ["between", "receiver", "sender"]
-    for row in rows:
-        said = f"seed {seed}: {row}"
-        assert row["true"] > 100, said
-        assert row["invented_certain"] == row["wrong_certain"] == 0, said
-        # Of one class, a few recordings may have most of the retransmissions.
-        assert row["right"] >= 0.93 * row["decided"], said
-        assert row["cause_right"] >= 0.8 * row["cause_decided"], said
-        assert row["missed"] + row["invented"] <= (0.01 if row["place"] == "sender" else 0.1) * row["true"], said
+    judged: dict[str, list[truth.Score]] = {"between": [], "receiver": [], "sender": []}
+    for place, _, capture, true in truth.recordings(tmp_path):
+        judged[place].append(truth.judge(true, truth.eifel(capture)))
+    for place, scores in judged.items():
+        assert sum(one.invented_certain + one.wrong_certain for one in scores) == 0, f"seed {seed}: {place}"
+        many = [one for one in scores if one.true >= 10]
+        assert len(many) >= 10, f"seed {seed}: {place}"
+        right = fmean(one.right / max(one.decided, 1) for one in many)
+        cause = fmean(one.cause_right / max(one.cause_decided, 1) for one in many)
+        false = fmean(min((one.missed + one.invented) / one.true, 1) for one in many)
+        said = f"seed {seed}: {place}: {right:.3f} {cause:.3f} {false:.3f}"
+        assert right >= 0.93, said
+        assert cause >= 0.87, said
+        assert false <= (0.01 if place == "sender" else 0.1), said

@@ -226,12 +226,13 @@ pub(super) mod tests {
 
     #[test]
     fn a_later_retransmission_decides_the_cause_of_an_earlier_one() {
+        let bsd = MODELS.iter().find(|model| model.forgets_sack).expect("a model that forgets");
         // A repaired segment leaves again 200 ms after the last ACK. The timer would take 400 ms.
         let first = resent();
-        let mut hypotheses = Hypotheses::new(&MODELS[0]);
+        let mut hypotheses = Hypotheses::new(bsd);
         assert_eq!(hypotheses.explain(&first), Cause::Fast);
         assert_eq!(others(&hypotheses), [Some(Cause::Rto)]);
-        // A segment reported by SACK leaves again only if the sender considers everything lost.
+        // A segment reported by SACK leaves again only if the sender has forgotten the report.
         let second = Retransmitted {
             now: 1001 * MS,
             earliest: 1001 * MS,
@@ -268,6 +269,8 @@ pub(super) mod tests {
         let mut hypotheses = Hypotheses::new(&MODELS[0]);
         (0..5).for_each(|number| _ = hypotheses.explain(&next(number)));
         assert!(hypotheses.explained().iter().all(|one| one.cause == Cause::Fast));
+        // A path that loses one report loses others: the second costs half of the first.
+        assert_eq!(hypotheses.cost(), 1.5);
         // Next to the sender all ACKs are known.
         let mut near = Hypotheses::new(&MODELS[0]);
         (0..5).for_each(|number| _ = near.explain(&Retransmitted { may_be_unseen: false, ..next(number) }));

@@ -18,6 +18,8 @@ pub(crate) struct Settings {
     /// Whether it undoes a timeout if the echoed timestamp is older than the timeout, or if DSACKs
     /// report all retransmissions.
     pub(crate) undoes: bool,
+    /// Whether a timeout makes it forget what SACK has reported (RFC 2018, section 5). Linux keeps it.
+    pub(crate) forgets_sack: bool,
     /// Whether only the first partial ACK of a recovery sets the timer (RFC 6582, section 4: the
     /// impatient variant).
     pub(crate) impatient: bool,
@@ -36,6 +38,7 @@ const LINUX: Settings = Settings {
     probes_tail: true,
     forward_rto: true,
     undoes: true,
+    forgets_sack: false,
     impatient: false,
     rarity: 0.0,
 };
@@ -47,6 +50,7 @@ const RFC: Settings = Settings {
     probes_tail: false,
     forward_rto: false,
     undoes: false,
+    forgets_sack: true,
     impatient: true,
     rarity: 1.0,
 };

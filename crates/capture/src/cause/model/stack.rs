@@ -32,7 +32,8 @@ const UNSEEN_REPAIR: f64 = 0.3;
 /// Replaces [`WITHOUT_EVIDENCE`] far from the sender, where some ACKs may be unknown.
 const UNSEEN_EVIDENCE: f64 = 1.5;
 /// The cost of repeating data that SACK has reported, far from a sender whose echoes show that it
-/// received later ACKs: the report is lost.
+/// received later ACKs: the report is lost. A path that has lost n reports loses another one for the
+/// (n + 1)th part of it.
 const UNSEEN_REPORT: f64 = 1.0;
 /// The cost of a repeated repair, because ACKs show that the earlier one was lost.
 const LOST_AGAIN: f64 = 0.5;
@@ -96,6 +97,8 @@ pub(crate) struct StackModel {
     threshold: u32,
     /// Without SACK: the duplicate ACKs since the last ACK of new data.
     duplicates: u32,
+    /// The retransmissions of data that SACK had reported, outside of go-back-N by a sender that forgets.
+    reports_lost: u32,
     cost: f64,
 }
 
@@ -114,6 +117,7 @@ impl StackModel {
             left_before: 0,
             threshold: DUPLICATES,
             duplicates: 0,
+            reports_lost: 0,
             cost: settings.rarity,
         }
     }
@@ -231,7 +235,8 @@ impl StackModel {
                     true => LOST_AGAIN,
                     false => 0.0,
                 };
-                Some((Cause::Loss, clocked(resent) + too_early + lost_again))
+                let report = if self.settings.forgets_sack { 0.0 } else { self.lost_report(resent) };
+                Some((Cause::Loss, clocked(resent) + too_early + lost_again + report))
             }
             // The sender would not send acknowledged data: it continues what it began before it
             // received the ACK.
@@ -317,10 +322,7 @@ impl StackModel {
         } else if self.continues(resent) {
             cost += GOES_ON;
         }
-        if resent.reported {
-            let may_be_lost = resent.may_be_unseen && resent.stamp.is_some();
-            cost += if may_be_lost { UNSEEN_REPORT } else { WITHOUT_EVIDENCE };
-        }
+        cost += self.lost_report(resent);
         if let Some(duplicates) = resent.duplicates
             && !acked_here
         {
@@ -335,6 +337,15 @@ impl StackModel {
             };
         }
         Some((Cause::Fast, cost))
+    }
+
+    /// Returns the cost of repeating data that SACK has reported, for a sender that keeps these reports.
+    fn lost_report(&self, resent: &Retransmitted) -> f64 {
+        match (resent.reported, resent.may_be_unseen && resent.stamp.is_some()) {
+            (false, _) => 0.0,
+            (true, true) => UNSEEN_REPORT / f64::from(self.reports_lost + 1),
+            (true, false) => WITHOUT_EVIDENCE,
+        }
     }
 
     /// Returns the cost of the time at which a repair leaves: with an ACK, or by RACK's timer. That
@@ -424,6 +435,8 @@ impl StackModel {
     }
 
     fn enter(&mut self, cause: Cause, resent: &Retransmitted) {
+        let keeps = cause == Cause::Fast || cause == Cause::Loss && !self.settings.forgets_sack;
+        self.reports_lost += u32::from(resent.reported && keeps);
         let goes_back = matches!(cause, Cause::Rto | Cause::Loss) || self.continues(resent);
         self.gone_back.start = if goes_back { resent.end } else { u64::MAX };
         // After a timeout everything counts as lost anyway.
