@@ -47,7 +47,7 @@ wheel: $(READY)  ## a wheel of the engine and the package for this machine, in t
 	@rm -f target/wheels/*.whl
 	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin build --release --locked --quiet --out target/wheels
 
-release: setup  ## what can be published, built and tried without Rust, in target/published: wheel, source, page, static analyser, checksums
+release: setup  ## what can be published, built and tried without Rust, in target/published: wheel, source, crates, page, static program, Debian package, checksums
 	@.ci/release
 
 web: setup  ## out/web/index.html: the simulator and the capture analyser in one page, which needs no installation

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from run import ROOT, ROUNDS, TARGET, cost_of
 
-ANALYSER = TARGET / "release" / "eifel-capture"
+ANALYSER = [str(TARGET / "release" / "eifel"), "analyze"]
 MAKER = TARGET / "release" / "examples" / "many"
 WANTED = 5
 """The wanted ratio to tcptrace's packets per CPU second."""
@@ -66,7 +66,7 @@ def beside_tcptrace(title: str, path: Path) -> None:
     as_stored(path)
     ours, theirs = [], []
     for _ in range(ROUNDS):
-        ours.append(cost_of([ANALYSER, "--lines", path]))
+        ours.append(cost_of([*ANALYSER, "--lines", path]))
         if shutil.which("tcptrace"):
             theirs.append(cost_of(["tcptrace", "-n", path]))
     mine = statistics.median(cost.cpu_s for cost in ours)
@@ -81,8 +81,9 @@ def beside_tcptrace(title: str, path: Path) -> None:
 
 def main() -> None:
     """Compares all files."""
-    command = ["cargo", "build", "--locked", "--release", "--quiet", "-p", "eifel-capture", "--bins", "--examples"]
-    subprocess.run(command, cwd=ROOT, check=True)
+    build = ["cargo", "build", "--locked", "--release", "--quiet"]
+    for part in (["-p", "eifel-live", "--bin", "eifel"], ["-p", "eifel-capture", "--example", "many"]):
+        subprocess.run([*build, *part], cwd=ROOT, check=True)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "capture"
         subprocess.run(

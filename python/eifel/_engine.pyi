@@ -14,14 +14,13 @@ __all__ = [
     "Run",
     "RunError",
     "ScenarioError",
-    "ScriptError",
     "analyze",
     "analyze_bytes",
     "attack",
     "attacks",
     "captured",
     "check",
-    "converse",
+    "check_conditions",
     "described_tables",
     "document",
     "extract_path",
@@ -49,9 +48,6 @@ class RunError(RuntimeError):
 
 class ScenarioError(ValueError):
     """A scenario was refused. The message is one line: file, line, key, what is wrong, what is allowed."""
-
-class ScriptError(ValueError):
-    """A script was refused. The message is one line: file, line, column, what is wrong, what is expected."""
 
 class CaptureError(ValueError):
     """A capture or a truth file cannot be read. The message is one line: the file, the place, what is expected."""
@@ -97,6 +93,9 @@ class Captures:
     def plot(self, folder: Path | str) -> None:
         """Writes plots for xplot into a folder."""
 
+    def failures(self, conditions: Sequence[str]) -> list[str]:
+        """Returns why `eifel analyze` fails with these conditions of `--fail-if`. Raises `CaptureError`."""
+
     def score(self, truth: str) -> str:
         """Compares the report with the text of a truth file. Returns a JSON object."""
 
@@ -115,6 +114,9 @@ class Run:
 
 def analyze(files: Sequence[Path | str], progress: Callable[[int, int], object] | None = None) -> Captures:
     """Analyses captures. Calls `progress` with the bytes read so far and the total, 0 if unknown."""
+
+def check_conditions(conditions: Sequence[str]) -> None:
+    """Raises `CaptureError` if a condition of `--fail-if` is none."""
 
 def analyze_bytes(name: str, capture: bytes) -> Captures:
     """Analyses a capture in memory, uncompressed. Raises `CaptureError`."""
@@ -204,11 +206,10 @@ def document(text: str, origin: str) -> str:
     Raises ScenarioError if the text is neither TOML nor JSON.
     """
 
-def converse(text: str, origin: str, profile: str) -> tuple[str, str]:
-    """Runs a script. Returns the outcome as JSON and as text.
+def script(words: Sequence[str]) -> tuple[int, str, str]:
+    """Runs `eifel script` with these words.
 
-    The JSON has `script`, `passed`, `lasted_s`, `failure`, `notes` and `rows`. Messages call the
-    script `origin`. Raises ScriptError if the script is refused.
+    Returns the exit code, and what it wrote to standard output and to standard error.
     """
 
 def run(text: str, origin: str, repetition: int, tables: Sequence[str]) -> Run:

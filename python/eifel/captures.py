@@ -26,11 +26,6 @@ def repairs(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [row for row in report["retransmissions"] if row["cause"] not in PROBES]
 
 
-def has_packets(report: Mapping[str, Any]) -> bool:
-    """Returns whether the captures show a packet that can be judged, or there are QUIC logs."""
-    return bool(report["segments"] + report["sctp_packets"]) or bool(report.get("quic"))
-
-
 class Analysis:
     def __init__(self, found: _engine.Captures) -> None:
         self._found = found
@@ -50,6 +45,13 @@ class Analysis:
         """The whole report: `captures`, `connections`, `retransmissions`, and counts."""
         report: Mapping[str, Any] = json.loads(self._found.json())
         return report
+
+    def failures(self, conditions: Sequence[str]) -> Sequence[str]:
+        """Returns why `eifel analyze` fails with these conditions of `--fail-if`; empty if it does not.
+
+        Raises CaptureError for a condition that is none. Conditions that the captures cannot answer fail.
+        """
+        return self._found.failures(list(conditions))
 
     @property
     def connections(self) -> Sequence[Mapping[str, Any]]:

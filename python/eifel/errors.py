@@ -8,7 +8,7 @@ class BadInputError(ValueError):
 def __getattr__(name: str) -> type[Exception]:
     # The engine raises its own classes. Importing them needs the engine, which `eifel --help` does
     # without.
-    if name in ("CaptureError", "PathError", "RunError", "ScenarioError", "ScriptError"):
+    if name in ("CaptureError", "PathError", "RunError", "ScenarioError"):
         from eifel import _engine
 
         raised: type[Exception] = getattr(_engine, name)

@@ -17,7 +17,6 @@ Row = Mapping[str, Any]
 
 VERDICTS = {"spurious": "spurious", "needed": "genuine", "undecidable": "undecidable"}
 """The verdicts on packets declared lost, by those on retransmissions."""
-DECIDED = ("spurious", "needed")
 COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 """How files of gzip and of zstd begin."""
 MOST_HEADER = 1 << 12
@@ -61,17 +60,6 @@ def count(report: Row, of: str) -> int:
 def sent(report: Row) -> int:
     """Returns the number of packets that the logs show as sent."""
     return sum(trace["sent"] for trace in losses(report)["traces"])
-
-
-def why_not_judged(report: Row, *, verdicts: bool) -> str | None:
-    """Returns why the logs cannot answer a condition, on verdicts or on numbers; None if they can."""
-    if not report.get("quic"):
-        return None
-    if not sent(report):
-        return "the logs show no packets that were sent"
-    lost, undecidable = count(report, "all"), count(report, "undecidable")
-    unknown = verdicts and lost > 0 and lost == undecidable
-    return f"nothing is known of any of the {lost} packets declared lost" if unknown else None
 
 
 def table(report: Row) -> pa.Table:

@@ -17,7 +17,6 @@ import eifel
 from eifel import captured_path
 from eifel.captured_path import ANY_WAY_ON, WAYS_ON, way_on
 from eifel.cli import main, whatif
-from eifel.cli.analyze import _failures, condition
 from eifel.studies.captures_tools import tstat_kinds
 
 SCENARIO = """
@@ -140,18 +139,6 @@ def test_a_condition_that_a_capture_cannot_answer_fails(tmp_path: Path, capsys: 
     assert asked(whole[: packets[2]]) == (1, "eifel: fails because of --fail-if: no segment has data\n")
     code, said = asked(whole[: packets[-2] + 20])
     assert code == 1 and said.endswith("eifel: fails because of --fail-if: the rest of a file could not be read\n")
-
-
-def test_a_condition_on_verdicts_fails_where_all_are_undecidable() -> None:
-    rows = [{"cause": "rto", "verdict": "undecidable"}]
-    report = {"captures": [], "connections": [{"directions": [{"segments": 3}]}], "retransmissions": rows}
-    for words, why in (
-        ("spurious>1%", ": nothing is known of any of the 1 retransmissions"),
-        ("needed>0", ": nothing is known of any of the 1 retransmissions"),
-        ("retransmissions>1", ""),
-        ("undecidable>0", " 'undecidable>0'"),
-    ):
-        assert "".join(_failures([condition(words)], report)) == why
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="SKIPPED: tshark is not installed, so it was not compared")

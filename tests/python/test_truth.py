@@ -110,8 +110,8 @@ def test_the_analysis_is_right_about_this_kernel_in_fresh_recordings(tmp_path: P
         assert sum(one.invented_certain + one.wrong_certain for one in scores) == 0, f"seed {seed}: {place}"
         many = [one for one in scores if one.true >= 10]
         assert len(many) >= 10, f"seed {seed}: {place}"
-        right = fmean(one.right / max(one.decided, 1) for one in many)
-        cause = fmean(one.cause_right / max(one.cause_decided, 1) for one in many)
+        right = fmean(one.right / one.decided for one in many if one.decided)
+        cause = fmean(one.cause_right / one.cause_decided for one in many if one.cause_decided)
         false = fmean(min((one.missed + one.invented) / one.true, 1) for one in many)
         said = f"seed {seed}: {place}: {right:.3f} {cause:.3f} {false:.3f}"
         assert right >= 0.93, said

@@ -36,6 +36,8 @@
 
 pub mod analysis;
 mod cause;
+#[cfg(feature = "files")]
+pub mod command;
 mod evidence;
 #[cfg(feature = "files")]
 pub mod files;

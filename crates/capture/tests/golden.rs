@@ -4,7 +4,6 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use eifel_capture::analysis::Analyzer;
 use eifel_capture::analysis::shard::{self, Shard};
@@ -353,7 +352,7 @@ fn verdicts_on_logs_match_the_golden() {
 }
 
 #[test]
-fn the_output_of_the_program_matches_the_golden() {
+fn the_output_of_the_command_matches_the_golden() {
     let folder = std::env::temp_dir().join(format!("eifel-capture-golden-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let run = captured(1, Weather::Wild).unwrap();
@@ -365,20 +364,30 @@ fn the_output_of_the_program_matches_the_golden() {
     std::fs::write(file("wrong.csv"), "frame\nx\n").unwrap();
     std::fs::write(file("a.qlog"), long_qlog()).unwrap();
     std::fs::write(file("none"), "no capture").unwrap();
+    // What it says names the files as they were given.
+    let local = |text: Vec<u8>| String::from_utf8(text).unwrap().replace(&format!("{}/", folder.display()), "");
     let calls = [
         "",
+        "--help",
         "--other",
         "a.pcapng",
         "a.pcapng b.pcap",
         "--json a.pcapng",
         "--lines b.pcap",
         "--lines a.pcapng b.pcap",
-        "--csv b.pcap",
+        "--csv - b.pcap",
+        "--csv b.csv b.pcap",
+        "--csv b.pcap b.pcap",
+        "--fail-if spurious>0 --fail-if needed>=0 a.pcapng",
+        "--fail-if needed>99% a.pcapng",
+        "--fail-if much a.pcapng",
+        "--fail-if",
         "--score a.csv a.pcapng",
         "--score wrong.csv a.pcapng",
         "--score",
         "--annotate out.pcapng a.pcapng",
         "--annotate out.pcapng a.pcapng b.pcap",
+        "--anonymise clean.pcapng a.pcapng",
         "--xpl plots a.pcapng",
         "a.qlog",
         "a.qlog b.pcap",
@@ -389,13 +398,19 @@ fn the_output_of_the_program_matches_the_golden() {
     ];
     let mut text = String::new();
     for call in calls {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_eifel-capture"));
-        let output = command.args(call.split_whitespace()).current_dir(&folder).output().unwrap();
-        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let is_name = |word: &&str| word.contains('.') || ["none", "absent", "plots"].contains(word);
+        let place = |word: &str| file(word).display().to_string();
+        let words: Vec<String> =
+            call.split_whitespace().map(|word| if is_name(&word) { place(word) } else { word.to_owned() }).collect();
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let code = eifel_capture::command::main(&words, &mut out, &mut err);
+        let [out, err] = [out, err].map(local);
         let out = if out.len() > 3000 { format!("{} {}\n", out.len(), digest(out)) } else { out };
-        writeln!(text, "$ eifel-capture {call}\n{out}{err}{:?}\n", output.status.code()).unwrap();
+        writeln!(text, "$ eifel analyze {call}\n{out}{err}{code}\n").unwrap();
     }
-    writeln!(text, "out.pcapng: {}", digest(std::fs::read(file("out.pcapng")).unwrap())).unwrap();
+    for name in ["out.pcapng", "clean.pcapng", "b.csv"] {
+        writeln!(text, "{name}: {}", digest(std::fs::read(file(name)).unwrap())).unwrap();
+    }
     let mut plots: Vec<PathBuf> = std::fs::read_dir(file("plots")).unwrap().map(|one| one.unwrap().path()).collect();
     plots.sort();
     for plot in plots {
@@ -403,7 +418,7 @@ fn the_output_of_the_program_matches_the_golden() {
         writeln!(text, "{name}: {}", digest(std::fs::read(&plot).unwrap())).unwrap();
     }
     std::fs::remove_dir_all(&folder).unwrap();
-    golden!("program.txt", text);
+    golden!("command.txt", text);
 }
 
 /// Returns three packets in each format, in files small enough to be cut after every byte.

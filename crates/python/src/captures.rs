@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use eifel_capture::files;
+use eifel_capture::report::condition::{self, Condition};
 use eifel_capture::report::{Report, score, text};
 use eifel_hostile::captured::{self as transfers, Weather};
 use numpy::PyArray1;
@@ -71,11 +72,26 @@ impl Captures {
         Ok(trace.columns().into_iter().map(|(name, values)| (name, PyArray1::from_vec(py, values))).collect())
     }
 
+    /// Returns why `eifel analyze` fails with these conditions of `--fail-if`, in lines; none if it does not.
+    fn failures(&self, conditions: Vec<String>) -> PyResult<Vec<String>> {
+        Ok(condition::failures(&self.report, &parsed(&conditions)?))
+    }
+
     /// Compares the report with the text of a truth file. Returns a JSON object.
     fn score(&self, truth: &str) -> PyResult<String> {
         let truth = score::read_truth(truth).map_err(CaptureError::new_err)?;
         Ok(score::score(&truth, &self.report.retransmissions).json())
     }
+}
+
+/// Raises `CaptureError` if a condition of `--fail-if` is none.
+#[pyfunction]
+pub(crate) fn check_conditions(conditions: Vec<String>) -> PyResult<()> {
+    parsed(&conditions).map(drop)
+}
+
+fn parsed(conditions: &[String]) -> PyResult<Vec<Condition>> {
+    conditions.iter().map(|text| Condition::parse(text)).collect::<Result<_, _>>().map_err(CaptureError::new_err)
 }
 
 /// Analyses a capture in memory, uncompressed.

@@ -32,13 +32,6 @@ pyo3::create_exception!(
 
 pyo3::create_exception!(
     eifel.errors,
-    ScriptError,
-    PyValueError,
-    "A script that is refused; the message is one line: file, line, column, what is wrong, what is expected."
-);
-
-pyo3::create_exception!(
-    eifel.errors,
     RunError,
     PyRuntimeError,
     "A run that ended before its end, as one that stands still or takes too many events; the message is one line."
@@ -97,7 +90,6 @@ fn document(text: &str, origin: &str) -> PyResult<String> {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("RunError", module.py().get_type::<RunError>())?;
-    module.add("ScriptError", module.py().get_type::<ScriptError>())?;
     module.add("CaptureError", module.py().get_type::<captures::CaptureError>())?;
     module.add("PathError", module.py().get_type::<paths::PathError>())?;
     module.add_class::<captures::Captures>()?;
@@ -114,6 +106,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(attacks::attack, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(captures::check_conditions, module)?)?;
     module.add_function(wrap_pyfunction!(captures::follow, module)?)?;
     module.add_function(wrap_pyfunction!(captures::captured, module)?)?;
     module.add_function(wrap_pyfunction!(paths::extract_path, module)?)?;
@@ -122,7 +115,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hunt::hunt_claim, module)?)?;
     module.add_function(wrap_pyfunction!(live::live, module)?)?;
     module.add_function(wrap_pyfunction!(live::live_run, module)?)?;
-    module.add_function(wrap_pyfunction!(script::converse, module)?)?;
+    module.add_function(wrap_pyfunction!(script::script, module)?)?;
     module.add_function(wrap_pyfunction!(single::run, module)?)?;
     module.add_function(wrap_pyfunction!(single::record, module)?)?;
     module.add_function(wrap_pyfunction!(timers::timer_series, module)?)?;

@@ -1,16 +1,13 @@
-//! Runs one script.
+//! The command `script`.
 
-use crate::ScriptError;
 use pyo3::prelude::*;
 
-/// Runs a script for a stack with this profile. Returns its outcome as JSON, and as text for people.
+/// Runs `eifel script` with these words. Returns the exit code, and what it wrote to standard output and
+/// to standard error.
 #[pyfunction]
-pub(crate) fn converse(py: Python<'_>, text: &str, origin: &str, profile: &str) -> PyResult<(String, String)> {
-    let profile = eifel_script::Profile::named(profile).ok_or_else(|| {
-        ScriptError::new_err(format!("no profile \"{profile}\"; expected standard, linux or freebsd"))
-    })?;
-    let script =
-        eifel_script::parse_for(profile, text, origin).map_err(|error| ScriptError::new_err(error.to_string()))?;
-    let outcome = py.detach(|| eifel_script::run(&script));
-    Ok((outcome.json().to_string(), outcome.to_string()))
+pub(crate) fn script(py: Python<'_>, words: Vec<String>) -> (u8, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let code = py.detach(|| eifel_script::command::main(&words, &mut out, &mut err));
+    let [out, err] = [out, err].map(|text| String::from_utf8_lossy(&text).into_owned());
+    (code, out, err)
 }

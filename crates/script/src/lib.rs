@@ -24,6 +24,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod command;
 mod counts;
 mod error;
 mod expression;

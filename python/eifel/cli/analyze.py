@@ -2,91 +2,34 @@
 
 import argparse
 import math
-import operator
-import re
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from eifel import quic
 from eifel.captured_path import CapturedPath
-from eifel.captures import Analysis, has_packets, repairs
+from eifel.captures import Analysis
 from eifel.cli import FAILED, OK
 from eifel.cli.output import note, print_json
 from eifel.errors import BadInputError
 from eifel.files import opened, put
 
-COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-    "=": operator.eq,
-}
 STANDARD_INPUT = "-"
 PAUSE_S = 1.0
 """The least seconds between two lines about a capture that is still growing."""
-VERDICTS = ("spurious", "needed", "undecidable")
-OTHER_PROTOCOL = "neither TCP nor SCTP"
-"""What a report calls frames that were read and hold another protocol."""
-OF_LOGS = {"genuine": "needed", "lost": "retransmissions"}
-"""The words of QUIC logs, and those of captures for the same."""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """A condition that makes the command fail, on a number of retransmissions or their share of data segments.
-
-    In logs of QUIC, on packets declared lost or their share of packets.
-    """
-
-    text: str
-    of: str
-    compare: Callable[[float, float], bool]
-    bound: float
-    percent: bool
-
-    def holds(self, report: Mapping[str, Any]) -> bool:
-        """Returns whether the report meets the condition."""
-        rows = repairs(report)
-        count = len(rows) if self.of == "retransmissions" else sum(row["verdict"] == self.of for row in rows)
-        count += quic.count(report, self.of)
-        if not self.percent:
-            return self.compare(count, self.bound)
-        segments = _segments(report) + quic.sent(report)
-        return self.compare(100 * count / segments if segments else 0.0, self.bound)
-
-
-def _segments(report: Mapping[str, Any]) -> int:
-    """Returns the number of segments with data."""
-    return sum(way["segments"] for one in report["connections"] for way in one["directions"])
-
-
-def condition(text: str) -> Condition:
-    """Parses `--fail-if`. Raises BadInputError with the allowed values."""
-    words = "|".join((*VERDICTS, "retransmissions", *OF_LOGS))
-    found = re.fullmatch(rf"\s*({words})\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
-    if not found:
-        allowed = ", ".join((*VERDICTS, "retransmissions", *OF_LOGS))
-        raise BadInputError(
-            f"--fail-if {text!r}: expected one of {allowed}, then >, >=, <, <= or =, then a number, perhaps with %"
-        )
-    of, compare, bound, percent = found.groups()
-    return Condition(text, OF_LOGS.get(of, of), COMPARISONS[compare], float(bound), bool(percent))
 
 
 def command(options: argparse.Namespace) -> int:
     """Analyses the files. Returns 1 if a condition of `--fail-if` holds."""
     from eifel import _engine
 
-    conditions = [condition(text) for text in options.fail_if]
     _expect_outputs(options)
     if options.facts:
         quic.expect_facts(options.files)
     try:
+        _engine.check_conditions(options.fail_if)
         analysis = _analysis(options.files)
         score = analysis.score(options.score) if options.score else None
         _write(analysis, options)
@@ -112,7 +55,10 @@ def command(options: argparse.Namespace) -> int:
         sys.stdout.write(str(analysis))
         if options.verbose:
             _print_tables(analysis)
-    return _judged(analysis.report, conditions)
+    failures = analysis.failures(options.fail_if)
+    for failure in failures:
+        note(f"eifel: {failure}")
+    return FAILED if failures else OK
 
 
 def _expect_outputs(options: argparse.Namespace) -> None:
@@ -122,43 +68,6 @@ def _expect_outputs(options: argparse.Namespace) -> None:
         for file in map(Path, options.files if name else ()):
             if file.is_file() and Path(name).is_file() and file.samefile(name):
                 raise BadInputError(f"{output.flag} {name}: the file that is read; expected another name")
-
-
-def _judged(report: Mapping[str, Any], conditions: Sequence[Condition]) -> int:
-    """Returns 1 if a condition holds, or if nothing could be read that conditions could judge."""
-    if not has_packets(report) and "quic" not in report:
-        unread = set(report["others"]) - {OTHER_PROTOCOL}
-        if unread or conditions:
-            reason = ", ".join(sorted(unread)) or "it shows no TCP or SCTP packet"
-            note(f"eifel: nothing in the capture can be judged: {reason}")
-            return FAILED
-    failures = _failures(conditions, report)
-    for failure in failures:
-        note(f"eifel: fails because of --fail-if{failure}")
-    return FAILED if failures else OK
-
-
-def _failures(conditions: Sequence[Condition], report: Mapping[str, Any]) -> list[str]:
-    """Returns the conditions that hold, or why they cannot be answered."""
-    failed = [f" {one.text!r}" for one in conditions if one.holds(report)]
-    if failed or not conditions:
-        return failed
-    verdicts = any(one.of in quic.DECIDED for one in conditions)
-    why = quic.why_not_judged(report, verdicts=verdicts) or _why_not_judged(report, verdicts=verdicts)
-    return [f": {why}"] if why else []
-
-
-def _why_not_judged(report: Mapping[str, Any], *, verdicts: bool) -> str | None:
-    """Returns why captures cannot answer a condition, on verdicts or on numbers; None if they can."""
-    if any(capture["error"] for capture in report["captures"]):
-        return "the rest of a file could not be read"
-    if report.get("quic"):
-        return None
-    if not _segments(report):
-        return "no segment has data"
-    rows = repairs(report)
-    unknown = verdicts and rows and all(row["verdict"] == "undecidable" for row in rows)
-    return f"nothing is known of any of the {len(rows)} retransmissions" if unknown else None
 
 
 def _analysis(files: list[str]) -> Analysis:

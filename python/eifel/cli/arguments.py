@@ -208,18 +208,8 @@ def _add_list(commands: Commands) -> None:
 
 
 def _add_script(commands: Commands) -> None:
-    parser = command(
-        commands,
-        "script",
-        "hold conversations with a connection, in packetdrill's grammar and virtual time",
-        "eifel script crates/script/scripts/rfc3522",
-    )
-    parser.path("paths", "FILE|FOLDER", "scripts, or folders with *.pkt below them", nargs="+")
-    parser.add_argument(
-        "--profile",
-        choices=("standard", "linux", "freebsd"),
-        default="standard",
-        help="the stack that the scripts were written for, where the RFCs leave it the choice",
+    _add_of_engine(
+        commands, "script", "hold conversations with a connection, in packetdrill's grammar and virtual time"
     )
 
 
@@ -288,15 +278,15 @@ def _add_attacks(commands: Commands) -> None:
 
 
 def _add_live(commands: Commands) -> None:
-    parser = commands.add_parser(
-        "live",
-        help="put the engine on a real network: send, receive, sctp, proxy, record, hiccup, judge, compare, truth",
-        add_help=False,
-        # The engine parses the remaining arguments, `--help` included.
-        prefix_chars="\0",
-    )
+    parts = "send, receive, sctp, proxy, record, hiccup, judge, compare, truth"
+    _add_of_engine(commands, "live", f"put the engine on a real network: {parts}")
+
+
+def _add_of_engine(commands: Commands, name: str, text: str) -> None:
+    """Adds a command whose arguments the engine parses, `--help` included: it has it without Python too."""
+    parser = commands.add_parser(name, help=text, add_help=False, prefix_chars="\0")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
-    parser.set_defaults(module="live", resumes=False, json=False)
+    parser.set_defaults(module=name, resumes=False, json=False)
 
 
 def _add_truth(commands: Commands) -> None:

@@ -6,6 +6,7 @@
 pub mod advice;
 pub mod annotate;
 pub mod anonymise;
+pub mod condition;
 mod csv;
 pub mod score;
 pub mod text;
@@ -24,6 +25,9 @@ use serde::Serialize;
 
 /// Bytes of a capture in memory that are passed to the reader at a time.
 const PIECE: usize = 1 << 16;
+
+/// The version of a report's JSON (`docs/reference/schemas/analyze.json`).
+pub const VERSION: u32 = 1;
 
 /// One file of a report.
 #[derive(Clone, PartialEq, Debug, Serialize)]

@@ -1,11 +1,11 @@
 //! `compare`: one scenario simulated and live, side by side.
 
-use super::options::Options;
 use super::setup::{namespace, scenario};
 use super::{FAILED, Failure, OK, print};
 use crate::hiccup::lateness::Lateness;
 use crate::mirror::{self, Mirrored};
 use crate::system::random;
+use eifel_command::Options;
 use eifel_sim::record::{Record, Tables};
 use serde_json::{Value, json};
 

@@ -1,6 +1,5 @@
 //! `hiccup`: runs a command behind the box.
 
-use super::options::Options;
 use super::setup::{mtu, namespace, scenario};
 use super::{FAILED, Failure, OK, print};
 use crate::hiccup::Hiccup;
@@ -14,6 +13,7 @@ use crate::system::clock::Clock;
 use crate::system::kernel::Watcher;
 use crate::system::namespace::{Calls, Namespace, Running};
 use crate::system::trace::Tracer;
+use eifel_command::Options;
 use eifel_sim::scenario::Scenario;
 use serde_json::{Map, Value, json};
 use std::os::fd::AsFd;

@@ -1,13 +1,13 @@
 //! `judge`: tells which retransmissions of a kernel behind the box were needed, beside the kernel's
 //! own conclusions.
 
-use super::options::Options;
 use super::{Failure, OK, print};
 use crate::hiccup::Direction;
 use crate::judge::episodes::Episode;
 use crate::judge::{self, Judgement, Retransmission, Sources};
 use crate::system::Error;
 use eifel_base::time::Instant;
+use eifel_command::Options;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,10 +1,9 @@
 //! The commands `send`, `receive`, `sctp`, `proxy`, `record`, `hiccup`, `judge`, `compare` and `truth`
-//! of `eifel live` and of the program `eifel-live`.
+//! of `eifel live`.
 
 mod compare;
 mod hiccup;
 mod judge;
-mod options;
 mod output;
 mod proxy;
 mod receive;
@@ -18,19 +17,13 @@ mod truth;
 mod view;
 
 use crate::system::Error;
+use eifel_command::{BAD_INPUT, FAILED, OK, Usage, unless_closed};
 use eifel_sim::record::Tables;
 use eifel_sim::summary::FlowSummary;
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
-
-/// Exit code: done as asked.
-pub const OK: u8 = 0;
-/// Failed, or not as expected.
-pub const FAILED: u8 = 1;
-/// The command line is wrong.
-pub const BAD_INPUT: u8 = 2;
 
 const USAGE: &str = "\
 The engine on a real network.
@@ -66,6 +59,12 @@ enum Failure {
     Failed(Error),
     /// Rights are missing that a user namespace would give.
     NeedsRoot(Error),
+}
+
+impl From<Usage> for Failure {
+    fn from(Usage(what): Usage) -> Self {
+        Self::Usage(what)
+    }
 }
 
 impl From<Error> for Failure {
@@ -144,21 +143,14 @@ fn again(called_as: &[OsString], arguments: &[OsString], error: &Error) -> Strin
     format!("{error}; and in a user namespace: unshare: {}", unshare.exec())
 }
 
-/// Writes `text` to standard output. A reader that closes it early is no error.
+/// Writes `text` to standard output.
 fn print(text: &str) -> Result<(), Failure> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Error::new("standard output", &error, "").into())
-        }
-        _ => Ok(()),
-    }
+    eifel_command::print(text).map_err(|error| Error::new("standard output", &error, "").into())
 }
 
 /// Writes a line to standard output during a run. A failure is reported, and does not end the run.
 fn say(line: &str) {
-    if let Err(error) = writeln!(std::io::stdout(), "{line}")
-        && error.kind() != std::io::ErrorKind::BrokenPipe
-    {
+    if let Err(error) = unless_closed(writeln!(std::io::stdout(), "{line}")) {
         eprintln!("eifel live: standard output: {error}");
     }
 }

@@ -1,12 +1,12 @@
 //! `proxy`: lets any program send through the engine's TCP.
 
-use super::options::Options;
 use super::output::amount;
 use super::setup::{self, Setup, terms};
 use super::{Failure, OK, print, say};
 use crate::apps::proxy::{EndedConnection, Plan, Proxy};
 use crate::end_settings::{EndSettings, Role};
 use crate::system::Error;
+use eifel_command::Options;
 use serde_json::json;
 use std::net::{Ipv4Addr, TcpListener};
 

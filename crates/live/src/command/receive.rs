@@ -1,6 +1,5 @@
 //! `receive`: receives the data sent to a port, or gets a document from an HTTP server.
 
-use super::options::Options;
 use super::output::Show;
 use super::recorded::{self, Transferred};
 use super::send::{call, finish, is_success, no_way, refusal, status};
@@ -14,6 +13,7 @@ use crate::end_settings::{EndSettings, Role};
 use crate::recording::Recording;
 use crate::system::Error;
 use eifel_base::time::Duration;
+use eifel_command::Options;
 use serde_json::json;
 
 const FLAGS: [&str; 3] = ["--json", "--check", "--offload"];

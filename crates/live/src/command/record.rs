@@ -1,6 +1,5 @@
 //! `record`: captures what a command sends and receives.
 
-use super::options::Options;
 use super::{FAILED, Failure, OK, print};
 use crate::capture::Capture;
 use crate::system::clock::Clock;
@@ -9,6 +8,7 @@ use crate::system::signals::Signals;
 use crate::system::tap::Tap;
 use crate::system::wait;
 use eifel_base::time::Duration;
+use eifel_command::Options;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::Command;

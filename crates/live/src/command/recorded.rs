@@ -1,12 +1,12 @@
 //! `--record`: records a live run in the tables of a simulated run.
 
-use super::options::Options;
 use super::setup::Setup;
 use super::{Failure, Recorded, Recordings};
 use crate::mirror;
 use crate::recording::Recording;
 use crate::system::Error;
 use eifel_base::time::Duration;
+use eifel_command::Options;
 use eifel_recovery::engine::Config;
 use eifel_sim::record::{Record, Tables};
 use eifel_sim::summary::FlowSummary;

@@ -1,6 +1,5 @@
 //! `sctp`: messages to and from a peer over SCTP.
 
-use super::options::Options;
 use super::output::{heading, line};
 use super::setup::{self, Device, scenario};
 use super::{Failure, OK, print, say};
@@ -8,6 +7,7 @@ use crate::apps::meter::Interval;
 use crate::messenger::{Carrier, Messenger, Outcome, Task};
 use crate::system::namespace::{Calls, Running};
 use crate::system::random;
+use eifel_command::Options;
 use eifel_packet::udp;
 use eifel_sctp::{Association, Listener, Ports, Settings};
 use eifel_sim::scenario::Traffic;

@@ -1,6 +1,5 @@
 //! `send`: sends bulk data to a kernel, to an iperf3 server, or to an HTTP server.
 
-use super::options::Options;
 use super::output::{Show, document};
 use super::recorded::{self, Transferred};
 use super::setup::{self, Setup, terms};
@@ -14,6 +13,7 @@ use crate::end_settings::{EndSettings, Role};
 use crate::recording::Recording;
 use crate::system::Error;
 use eifel_base::time::Duration;
+use eifel_command::Options;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
 use std::net::SocketAddr;

@@ -1,7 +1,6 @@
 //! The surroundings of an eifel host: a device, its addresses, and the network namespace of both.
 
 use super::Failure;
-use super::options::Options;
 use crate::capture::Capture;
 use crate::end_settings::{EndSettings, Role};
 use crate::host::{Config, Host};
@@ -12,6 +11,7 @@ use crate::system::namespace::{BETWEEN_LOOKS, Calls, LONGEST_START, Namespace, R
 use crate::system::random;
 use crate::system::tun::Tun;
 use eifel_base::time::{Duration, Instant};
+use eifel_command::Options;
 use eifel_sim::scenario::Scenario;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;

@@ -1,12 +1,12 @@
 //! `truth`: records this kernel's TCP with the truth about each retransmission.
 
-use super::options::Options;
 use super::setup::namespace;
 use super::{Failure, OK, print};
 use crate::system::Error;
 use crate::system::signals::Signals;
 use crate::truth::draw::Draw;
 use crate::truth::record::{PLACES, record};
+use eifel_command::Options;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;

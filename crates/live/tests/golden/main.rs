@@ -191,10 +191,10 @@ fn the_box_logs_every_packet() {
 }
 
 fn called(folder: &Path, arguments: &str) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_eifel-live"));
-    let output = command.args(arguments.split_whitespace()).current_dir(folder).output().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_eifel"));
+    let output = command.arg("live").args(arguments.split_whitespace()).current_dir(folder).output().unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    format!("$ eifel-live {arguments}\n{out}{err}{:?}\n\n", output.status.code())
+    format!("$ eifel live {arguments}\n{out}{err}{:?}\n\n", output.status.code())
 }
 
 #[test]
@@ -355,7 +355,8 @@ fn parsed_orders_expectations_and_requests_match_their_golden() {
 /// is missing.
 #[test]
 fn every_option_in_a_help_text_is_accepted() {
-    let call = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_eifel-live")).args(arguments).output().unwrap();
+    let call =
+        |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_eifel")).arg("live").args(arguments).output().unwrap();
     let commands: [&[&str]; 8] = [
         &["send"],
         &["receive"],

@@ -1,5 +1,6 @@
 //! The box between two kernels.
 
+use crate::live;
 use crate::rig::allowed;
 use eifel_live::apps::Amount;
 use eifel_live::mirror::{self, Mirrored};
@@ -9,8 +10,6 @@ use eifel_sim::scenario::Scenario;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
 /// 2 Mbit/s, 20 ms each way.
 const PLAIN: &str = "duration_s = 60\n[point_to_point]\nrate_bps = 2_000_000\ndelay_ms = 20\n\
@@ -26,7 +25,7 @@ pub fn folder(name: &str) -> PathBuf {
 }
 
 fn hiccup(folder: &Path, options: &[&str], peer: &str, command: &[&str]) -> (Option<i32>, String) {
-    let mut call = Command::new(PROGRAM);
+    let mut call = live();
     call.arg("hiccup").args(options).arg(folder.join("plain.toml"));
     call.args(["--peer", peer, "--"]).args(command);
     let output = call.output().unwrap();
@@ -90,7 +89,7 @@ except ConnectionRefusedError: pass";
 }
 
 fn judged(arguments: &[&str]) -> serde_json::Value {
-    let output = Command::new(PROGRAM).args(["judge", "--json"]).args(arguments).output().unwrap();
+    let output = live().args(["judge", "--json"]).args(arguments).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
@@ -138,7 +137,7 @@ fn tracepoints_name_the_cause_of_each_retransmission() {
     if !folder.join("out/trace.csv").exists() {
         return eprintln!("SKIPPED: tracepoints cannot be read here");
     }
-    let output = Command::new(PROGRAM).args(["judge", "--json", &out]).output().unwrap();
+    let output = live().args(["judge", "--json", &out]).output().unwrap();
     let judged: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let counted = |cause: &str| {
         let causes = judged["causes"].as_array().unwrap();
@@ -178,7 +177,7 @@ fn a_killed_process_leaves_no_device_namespace_or_instance_of_tracefs() {
     let folder = folder("killed");
     // A word that no other process of this machine has.
     let mark = format!("31{}", std::process::id());
-    let mut call = Command::new(PROGRAM);
+    let mut call = live();
     call.arg("hiccup").arg(folder.join("plain.toml")).args(["--peer", &format!("sleep {mark}")]);
     call.args(["--out", &folder.join("out").to_string_lossy()]);
     call.args(["--", "sh", "-c", &format!("sleep {mark} & sleep {mark}")]).stderr(Stdio::null());
@@ -278,7 +277,7 @@ fn compared(scenario: &Path) -> Option<serde_json::Value> {
     for _ in 0..6 {
         // Times are only compared where the machine has nothing else to do. Events have to be the
         // same on any machine.
-        let mut call = Command::new(PROGRAM);
+        let mut call = live();
         let output = call.args(["compare", "--json", "--within-ms", "1000"]).arg(scenario).output().unwrap();
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(output.status.success(), document["agrees"] == true, "{document:#}");

@@ -1,6 +1,7 @@
 //! The commands, called as a user calls them, against third-party peers.
 
 use crate::behind_the_box::SINK;
+use crate::live;
 use crate::rig::{allowed, has};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
@@ -8,11 +9,10 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 const SPIKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/spike.toml");
 
 fn call(arguments: &[&str]) -> Output {
-    Command::new(PROGRAM).args(arguments).output().unwrap()
+    live().args(arguments).output().unwrap()
 }
 
 fn json(output: &Output) -> Value {
@@ -135,7 +135,7 @@ fn a_call_that_is_stopped_before_an_answer_says_so() {
     }
     // No host has this address, so no answer comes.
     let arguments = ["send", "--bytes", "1", "192.0.2.1:5", "--", "sleep", "60"];
-    let mut running = Command::new(PROGRAM).args(arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let mut running = live().args(arguments).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_secs(3));
     assert_eq!(running.try_wait().unwrap(), None);
     kill_process(Pid::from_child(&running), Signal::TERM).unwrap();
@@ -153,7 +153,7 @@ fn an_interrupted_iperf3_server_has_ended_the_test() {
     if !allowed() || !has("iperf3") {
         return;
     }
-    let mut command = Command::new(PROGRAM);
+    let mut command = live();
     command.args(["send", "--seconds", "60", "iperf3://10.85.0.1", "--", "iperf3", "-s", "-1"]);
     command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut running = command.spawn().unwrap();
@@ -181,8 +181,7 @@ fn a_closed_output_pipe_does_not_end_the_run() {
          open({file:?}, 'w').write(str(count))"
     );
     let arguments = ["send", "--bytes", "3M", "--interval", "0.01", "10.85.0.1:5001", "--", "python3", "-c", &counts];
-    let mut running =
-        Command::new(PROGRAM).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut running = live().args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(running.stdout.take());
     let output = running.wait_with_output().unwrap();
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));

@@ -2,10 +2,9 @@
 
 use crate::behind_the_box::folder;
 use crate::rig::{allowed, has};
+use crate::{PROGRAM, live};
 use std::path::Path;
 use std::process::{Command, Stdio};
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
 /// Returns a shell script that writes the state of its namespace into a file: devices, addresses,
 /// default routes, forwarding, its environment, and its input.
@@ -45,7 +44,7 @@ fn a_device_has_the_requested_name_addresses_and_mtu() {
     for (options, [device, mtu, v4, peer_v4, v6, peer_v6], offload) in cases {
         let file = folder.join(device);
         let target = format!("{v4}:5");
-        let output = Command::new(PROGRAM)
+        let output = live()
             .args(["send", "--bytes", "1"])
             .args(options.split(' '))
             .args([&target, "--", "sh", "-c", &format!("{}; sleep 60", looks(&file))])
@@ -85,7 +84,7 @@ fn both_sides_of_the_box_have_its_device_as_their_way_to_others_and_forward() {
     let [near, far] = ["near", "far"].map(|name| folder.join(name));
     // The far command is killed when the near one ends.
     let waits = format!("while ! grep -q ^EIFEL_PEER= {0}; do sleep 0.02; done; {1}", far.display(), looks(&near));
-    let output = Command::new(PROGRAM)
+    let output = live()
         .args(["hiccup", "--mtu", "1400", "--peer", &looks(&far)])
         .arg(folder.join("plain.toml"))
         .args(["--", "sh", "-c", &waits])
@@ -124,6 +123,7 @@ fn the_callers_namespace_gets_only_a_device() {
     let near = format!(
         "{} hiccup {} -- sh -c 'while ! test -e {}.done; do sleep 0.02; done'",
         PROGRAM,
+        "live",
         folder.join("plain.toml").display(),
         file.display()
     );

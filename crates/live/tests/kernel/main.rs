@@ -22,3 +22,13 @@ mod streams;
 mod tap;
 mod time_wait;
 mod truth;
+
+use std::process::Command;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel");
+
+fn live() -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.arg("live");
+    command
+}

@@ -1,6 +1,7 @@
 //! Orders to a running box: over its socket, and typed.
 
 use crate::behind_the_box::{SINK, SOURCE, folder};
+use crate::live;
 use crate::rig::allowed;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixDatagram;
@@ -8,10 +9,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
-
 fn begun(folder: &Path, options: &[&str]) -> Child {
-    let mut call = Command::new(PROGRAM);
+    let mut call = live();
     call.arg("hiccup").args(options).args(["--json", "--expect", "spurious>=1", "--expect", "needed==0"]);
     call.arg(folder.join("plain.toml")).args(["--peer", &format!("python3 -c \"{SINK}\""), "--"]);
     call.args(["python3", "-c", SOURCE, "1500000"]).arg(folder.join("connected"));
@@ -65,7 +64,7 @@ fn a_regular_file_at_the_socket_path_is_not_removed() {
     let folder = folder("file");
     let path = folder.join("notes");
     std::fs::write(&path, "mine").unwrap();
-    let mut call = Command::new(PROGRAM);
+    let mut call = live();
     call.args(["hiccup", "--control"]).arg(&path).arg(folder.join("plain.toml")).args(["--peer", "true", "--", "true"]);
     let output = call.output().unwrap();
     let line = String::from_utf8_lossy(&output.stderr);

@@ -1,13 +1,12 @@
 //! Third-party programs, through the proxy.
 
+use crate::live;
 use crate::rig::{allowed, has};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
 #[test]
 fn curl_gets_a_document_over_socks_and_over_http() {
@@ -20,7 +19,7 @@ fn curl_gets_a_document_over_socks_and_over_http() {
     std::fs::write(folder.join("document"), &document).unwrap();
     // A port that is free now.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut proxy = Command::new(PROGRAM)
+    let mut proxy = live()
         .args([
             "proxy",
             &port.to_string(),
@@ -71,7 +70,7 @@ fn curl_gets_a_document_over_socks_and_over_http() {
 fn the_error_names_a_port_in_use() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
-    let output = Command::new(PROGRAM).args(["proxy", &port.to_string()]).output().unwrap();
+    let output = live().args(["proxy", &port.to_string()]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
     assert!(said.lines().count() == 1 && said.ends_with("choose another port\n"), "{said}");
@@ -103,7 +102,7 @@ fn a_reset_is_passed_on_both_ways() {
         return;
     }
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut proxy = Command::new(PROGRAM)
+    let mut proxy = live()
         .args(["proxy", &port.to_string(), "--clients", "3", "--json", "--", "python3", "-c", SERVER])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

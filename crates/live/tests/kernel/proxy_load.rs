@@ -1,5 +1,6 @@
 //! Many clients of the proxy, and clients and servers that do not read. Its memory stays bounded.
 
+use crate::live;
 use crate::rig::{allowed, has};
 use eifel_live::system::allow_files;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -7,7 +8,6 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kernel/servers.py");
 /// The most memory that the proxy may ever have taken, in KiB.
 const MOST_KIB: u64 = 64 << 10;
@@ -31,7 +31,7 @@ impl Running {
         }
         allow_files(4096);
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut proxy = Command::new(PROGRAM)
+        let mut proxy = live()
             .args(["proxy", &port.to_string(), "--", "python3", SERVERS])
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -2,11 +2,10 @@
 
 use crate::behind_the_box::{SINK, SOURCE, folder};
 use crate::rig::{allowed, has};
+use crate::{PROGRAM, live};
 use eifel_capture::frame::read::{Frame, Reader};
 use std::path::Path;
 use std::process::{Command, Output};
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
 /// Sends as many datagrams of 1400 bytes over loopback as the first argument says. With a second
 /// argument, the recorder is stopped meanwhile.
@@ -38,10 +37,10 @@ fn a_commands_packets_are_captured() {
     let folder = folder("record");
     let file = folder.join("flow.pcapng");
     let sink = format!("python3 -c \"{SINK}\"");
-    let output = Command::new(PROGRAM)
+    let output = live()
         .args(["hiccup", "--peer", &sink, "--out", folder.join("box").to_str().unwrap()])
         .arg(folder.join("plain.toml"))
-        .args(["--", PROGRAM, "record", file.to_str().unwrap(), "--", "python3", "-c", SOURCE, "200000"])
+        .args(["--", PROGRAM, "live", "record", file.to_str().unwrap(), "--", "python3", "-c", SOURCE, "200000"])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -64,7 +63,7 @@ fn burst(name: &str, arguments: &[&str]) -> (Output, usize) {
     let folder = folder(name);
     let file = folder.join("burst.pcapng");
     let output = Command::new("unshare")
-        .args(["--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh", PROGRAM, "record"])
+        .args(["--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh", PROGRAM, "live", "record"])
         .args([file.to_str().unwrap(), "--", "python3", "-c", BURST])
         .args(arguments)
         .output()

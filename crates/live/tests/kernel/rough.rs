@@ -3,10 +3,9 @@
 
 use crate::behind_the_box::{SINK, folder};
 use crate::rig::{allowed, has};
+use crate::{PROGRAM, live};
 use serde_json::Value;
 use std::process::{Command, Output};
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
 /// 200 Mbit/s each way, with loss, duplication and reordering. Every four seconds all packets are
 /// held for longer than the retransmission timeout.
@@ -69,12 +68,12 @@ fn every_byte_arrives_over_a_path_with_loss_reordering_and_duplicates() {
     std::fs::write(folder.join("rough.toml"), ROUGH).unwrap();
     let bytes = std::env::var("EIFEL_ROUGH").unwrap_or_else(|_| "30M".to_owned());
     let receiver = format!(
-        "{PROGRAM} receive --address 10.86.0.2 --address6 fd86::2 --check --json 5001 >{}/read",
+        "{PROGRAM} live receive --address 10.86.0.2 --address6 fd86::2 --check --json 5001 >{}/read",
         folder.display()
     );
     let scenario = folder.join("rough.toml");
-    let send = format!("{PROGRAM} send --like {} --bytes {bytes} 10.86.0.2:5001 && sleep 1", scenario.display());
-    let output = Command::new(PROGRAM)
+    let send = format!("{PROGRAM} live send --like {} --bytes {bytes} 10.86.0.2:5001 && sleep 1", scenario.display());
+    let output = live()
         .args([
             "hiccup",
             "--json",
@@ -112,8 +111,8 @@ fn a_smaller_path_mtu_is_reported_by_icmp() {
     let out = folder.join("out");
     // The far kernel's device takes 1500 bytes, so its MSS is too large for the near kernel's
     // device, which takes 1300.
-    let send = format!("ip link set hiccup0 mtu 1300 && {PROGRAM} send --bytes 1M $EIFEL_PEER:5001");
-    let output = Command::new(PROGRAM)
+    let send = format!("ip link set hiccup0 mtu 1300 && {PROGRAM} live send --bytes 1M $EIFEL_PEER:5001");
+    let output = live()
         .args(["hiccup", "--json", "--peer", &format!("python3 -c \"{SINK}\""), "--out"])
         .arg(&out)
         .arg(folder.join("plain.toml"))
@@ -146,7 +145,7 @@ fn a_user_namespace_is_enough_without_root() {
     }
     let output = Command::new("setpriv")
         .args(drops)
-        .args([PROGRAM, "send", "--bytes", "100K", "--json", "10.85.0.1:5001", "--", "python3", "-c", SINK])
+        .args([PROGRAM, "live", "send", "--bytes", "100K", "--json", "10.85.0.1:5001", "--", "python3", "-c", SINK])
         .output()
         .unwrap();
     assert_eq!(json(&output)["end"]["sum_sent"]["bytes"], 100_000);
@@ -155,7 +154,7 @@ fn a_user_namespace_is_enough_without_root() {
 /// Runs `send` behind `shell`, which ends in `exec`. Returns the exit code and the error output. If
 /// this is not possible here, prints a line and returns `None`.
 fn said_behind(outer: &[&str], shell: &str) -> Option<(Option<i32>, String)> {
-    let send = format!("{shell} {PROGRAM} send --bytes 1 10.85.0.1:5001 -- true");
+    let send = format!("{shell} {PROGRAM} live send --bytes 1 10.85.0.1:5001 -- true");
     let possible = Command::new(outer[0]).args(&outer[1..]).args(["sh", "-c", &format!("{shell} true")]).output();
     if !possible.is_ok_and(|output| output.status.success()) {
         eprintln!("SKIPPED: {} cannot do this here", outer[0]);

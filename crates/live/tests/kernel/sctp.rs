@@ -1,14 +1,13 @@
 //! SCTP against usrsctp, native and in UDP, and the error if no peer takes SCTP.
 
 use crate::behind_the_box::folder;
+use crate::live;
 use crate::rig::allowed;
 use eifel_capture::frame::read::Reader;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
 /// Returns the peer, compiled once. If there is no usrsctp, prints a line and returns `None`.
 pub fn peer() -> Option<&'static Path> {
@@ -28,7 +27,7 @@ pub fn peer() -> Option<&'static Path> {
 }
 
 fn sctp(words: &[&str], peer: &[&str]) -> Output {
-    Command::new(PROGRAM).arg("sctp").args(words).arg("--json").arg("--").args(peer).output().unwrap()
+    live().arg("sctp").args(words).arg("--json").arg("--").args(peer).output().unwrap()
 }
 
 fn found(output: &Output) -> Value {
@@ -101,7 +100,7 @@ fn an_association_begins_as_soon_as_the_peer_calls_or_listens() {
 fn each_interval_prints_one_line() {
     let (true, Some(peer)) = (allowed(), peer()) else { return };
     let words = ["sctp", "send", "--interval", "0.01", "--bytes", "20M", "10.85.0.1:7", "--"];
-    let output = Command::new(PROGRAM).args(words).arg(peer).args(["listen", "0", "7"]).output().unwrap();
+    let output = live().args(words).arg(peer).args(["listen", "0", "7"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines.len() > 3 && lines[0].starts_with("[ ID]  Interval") && lines[0].contains("Cwnd"), "{said}");

@@ -1,6 +1,7 @@
 //! Each command that takes packets, while a stranger sends it what a stranger can send.
 
 use crate::behind_the_box::folder;
+use crate::live;
 use crate::rig::{allowed, has};
 use crate::sctp;
 use eifel_live::system::namespace::Namespace;
@@ -9,7 +10,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Command, Output, Stdio};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 const STRANGER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kernel/stranger.py");
 
 fn able() -> bool {
@@ -18,7 +18,7 @@ fn able() -> bool {
 
 /// Runs a command of `eifel live` with this command of the shell behind it.
 fn call(words: &[&str], peer: &str) -> Output {
-    let mut command = Command::new(PROGRAM);
+    let mut command = live();
     command.args(words).args(["--json", "--", "sh", "-c", peer]);
     command.output().unwrap()
 }
@@ -72,7 +72,7 @@ fn a_proxy_survives_a_stranger() {
         return;
     }
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut proxy = Command::new(PROGRAM)
+    let mut proxy = live()
         .args(["proxy", &port.to_string(), "--", "python3", STRANGER, "sink", "80"])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -115,7 +115,7 @@ fn a_recorder_survives_a_stranger() {
     let folder = folder("stranger-record");
     let file = folder.join("all.pcapng");
     let recorded = Namespace::new().unwrap().within(|| {
-        let mut command = Command::new(PROGRAM);
+        let mut command = live();
         command.arg("record").arg(&file).args(["--", "python3", STRANGER, "only", "7", "5001"]);
         for name in ["EIFEL_ADDRESS", "EIFEL_PEER"] {
             command.env(name, "127.0.0.1").env(format!("{name}6"), "::1");

@@ -1,10 +1,9 @@
 //! Recordings of this kernel with their truth.
 
+use crate::live;
 use crate::rig::allowed;
 use std::path::PathBuf;
 use std::process::Command;
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_eifel-live");
 
 /// One recording of each class. The truth counts retransmissions of data; the kernel counts
 /// repeated SYNs and FINs too.
@@ -14,9 +13,7 @@ fn the_truth_of_recordings_equals_the_kernels_own_counters() {
         return;
     }
     let folder = std::env::temp_dir().join(format!("eifel-live-truth-{}", std::process::id()));
-    let record = |seed: &str| {
-        Command::new(PROGRAM).args(["truth", "--count", "10", "--seed", seed]).arg(&folder).output().unwrap()
-    };
+    let record = |seed: &str| live().args(["truth", "--count", "10", "--seed", seed]).arg(&folder).output().unwrap();
     let output = record("5");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if said.contains("tracefs") || said.contains("tracepoint") || said.contains("mount") {

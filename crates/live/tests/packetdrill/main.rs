@@ -8,7 +8,7 @@ use std::process::Command;
 /// Returns the plugin; `None`, with a line, if it is not built. `cargo test` without a choice of
 /// targets builds it with the examples.
 fn plugin() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_BIN_EXE_eifel-live")).parent().unwrap();
+    let folder = Path::new(env!("CARGO_BIN_EXE_eifel")).parent().unwrap();
     let plugin = folder.join("examples/libpacketdrill.so");
     if !plugin.exists() {
         eprintln!("SKIPPED: {} is not built: cargo build -p eifel-live --example packetdrill", plugin.display());

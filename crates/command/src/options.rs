@@ -1,22 +1,25 @@
 //! The words of a command line: options with a value, switches, and other words.
 
-use super::Failure;
+use crate::Usage;
 use std::str::FromStr;
 
 /// A parsed command line.
 #[derive(Debug, Default)]
-pub(super) struct Options {
+pub struct Options {
     given: Vec<(String, String)>,
     /// Words that are neither an option nor its value.
-    pub(super) rest: Vec<String>,
+    pub rest: Vec<String>,
     /// Words after `--`.
-    pub(super) command: Vec<String>,
+    pub command: Vec<String>,
 }
 
 impl Options {
     /// Reads `words`. `valued` are the options that take a value, `switches` those that take none.
     /// Returns `None` if help is asked for.
-    pub(super) fn read(words: &[String], valued: &[&str], switches: &[&str]) -> Result<Option<Self>, Failure> {
+    ///
+    /// # Errors
+    /// Returns which option is unknown or lacks its value.
+    pub fn read(words: &[String], valued: &[&str], switches: &[&str]) -> Result<Option<Self>, Usage> {
         let mut read = Self::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -24,12 +27,12 @@ impl Options {
                 "--" => read.command = words.by_ref().cloned().collect(),
                 "-h" | "--help" => return Ok(None),
                 option if valued.contains(&option) => {
-                    let value = words.next().ok_or_else(|| Failure::Usage(format!("{option}: a value is missing")))?;
+                    let value = words.next().ok_or_else(|| Usage(format!("{option}: a value is missing")))?;
                     read.given.push((word.clone(), value.clone()));
                 }
                 option if switches.contains(&option) => read.given.push((word.clone(), String::new())),
                 option if option.starts_with("--") => {
-                    return Err(Failure::Usage(format!("unknown option {option}; see --help")));
+                    return Err(Usage(format!("unknown option {option}; see --help")));
                 }
                 _ => read.rest.push(word.clone()),
             }
@@ -38,45 +41,52 @@ impl Options {
     }
 
     /// Returns whether an option was given.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.text(name).is_some()
     }
 
     /// Returns the value of an option, the last if there are several.
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
+    pub fn text(&self, name: &str) -> Option<&str> {
         self.all(name).last()
     }
 
     /// Returns all values of an option.
-    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.given.iter().filter(move |(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
     /// Parses the value of an option; `expected` describes it in errors.
-    pub(super) fn value<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>, Failure> {
-        let read = |text: &str| text.parse().map_err(|_| Failure::Usage(format!("{name} {text}: expected {expected}")));
+    ///
+    /// # Errors
+    /// Returns the value, and what was expected.
+    pub fn value<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>, Usage> {
+        let read = |text: &str| text.parse().map_err(|_| Usage(format!("{name} {text}: expected {expected}")));
         self.text(name).map(read).transpose()
     }
 
     /// Parses a duration in seconds, more than 0.
-    pub(super) fn seconds(&self, name: &str) -> Result<Option<eifel_base::time::Duration>, Failure> {
+    ///
+    /// # Errors
+    /// Returns the value, and what was expected.
+    pub fn seconds(&self, name: &str) -> Result<Option<eifel_base::time::Duration>, Usage> {
         let expected = "seconds, more than 0";
         match self.value::<f64>(name, expected)? {
             Some(seconds) if !(seconds > 0.0 && seconds <= 1e9) => {
-                Err(Failure::Usage(format!("{name} {seconds}: expected {expected}")))
+                Err(Usage(format!("{name} {seconds}: expected {expected}")))
             }
             seconds => Ok(seconds.map(eifel_base::time::Duration::from_secs_f64)),
         }
     }
 
     /// Parses a number of bytes: K, M and G stand for 10^3, 10^6 and 10^9.
-    pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, Failure> {
+    ///
+    /// # Errors
+    /// Returns the value, and what was expected.
+    pub fn bytes(&self, name: &str) -> Result<Option<u64>, Usage> {
         self.text(name)
             .map(|text| {
                 bytes(text).ok_or_else(|| {
-                    Failure::Usage(format!(
-                        "{name} {text}: expected a number of bytes, for example 200, 64K, 10M or 2G"
-                    ))
+                    Usage(format!("{name} {text}: expected a number of bytes, for example 200, 64K, 10M or 2G"))
                 })
             })
             .transpose()
@@ -123,7 +133,7 @@ mod tests {
             assert!(bytes(text).is_none(), "{text}");
         }
         for text in ["0", "-1", "x", "inf", "NaN"] {
-            assert!(matches!(read(&["--seconds", text]).seconds("--seconds"), Err(Failure::Usage(_))), "{text}");
+            assert!(read(&["--seconds", text]).seconds("--seconds").is_err(), "{text}");
         }
     }
 }

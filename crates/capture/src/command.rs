@@ -1,0 +1,150 @@
+//! The command `analyze` of the program `eifel`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::files;
+use crate::report::condition::{Condition, failures};
+use crate::report::{Report, VERSION, score, text};
+use crate::result::{Retransmission, Summary};
+use eifel_command::{BAD_INPUT, FAILED, OK, Options, unless_closed};
+use serde::Serialize;
+
+const USAGE: &str = "\
+Says of each retransmission in a capture why it was sent, and whether it was needed.
+
+usage: eifel analyze [OPTIONS] FILE ...
+
+  FILE                  pcap, pcapng or snoop, perhaps compressed by gzip or zstd, or a qlog; - is standard input
+  --json                print one JSON object
+  --lines               print each connection, and each retransmission, as a line of JSON as soon as it is over
+  --csv FILE            write the retransmissions as CSV; - is standard output
+  --annotate FILE       copy the capture to a pcapng with comments
+  --anonymise FILE      copy the capture without payload, with other addresses, and with all that verdicts rest on
+  --xpl FOLDER          write time-sequence graphs for xplot there
+  --score TRUTH.csv     compare with the truth
+  --fail-if CONDITION   exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a
+                        number or a share of all segments with data, as 'spurious>1%'; may be repeated
+
+example: eifel analyze capture.pcapng --fail-if 'spurious>1%'
+";
+
+/// Runs the command with its `words`, and returns the exit code. Results go to `out`, and what is
+/// wrong to `err`.
+pub fn main(words: &[String], out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    let (code, notes) = match analyze(words, out) {
+        Ok((code, notes)) => (code, notes),
+        Err(Failure { code, message }) => (code, vec![message]),
+    };
+    // Standard error may be closed; then nobody can be told.
+    notes.iter().for_each(|note| _ = writeln!(err, "eifel: {note}"));
+    code
+}
+
+/// Why the command ends early.
+struct Failure {
+    code: u8,
+    message: String,
+}
+
+fn refused(message: impl Into<String>) -> Failure {
+    Failure { code: BAD_INPUT, message: message.into() }
+}
+
+fn unwritten(error: io::Error) -> Failure {
+    Failure { code: FAILED, message: format!("standard output: {error}") }
+}
+
+fn analyze(words: &[String], out: &mut dyn Write) -> Result<(u8, Vec<String>), Failure> {
+    let valued = ["--csv", "--annotate", "--anonymise", "--xpl", "--score", "--fail-if"];
+    let read = Options::read(words, &valued, &["--json", "--lines"]).map_err(|usage| refused(usage.0))?;
+    let print = |out: &mut dyn Write, text: &str| unless_closed(out.write_all(text.as_bytes())).map_err(unwritten);
+    let Some(options) = read else { return print(out, USAGE).map(|()| (OK, Vec::new())) };
+    let conditions: Vec<_> =
+        options.all("--fail-if").map(Condition::parse).collect::<Result<_, _>>().map_err(refused)?;
+    let paths: Vec<PathBuf> = options.rest.iter().map(PathBuf::from).collect();
+    if paths.is_empty() {
+        return Err(refused("analyze: no file; see --help"));
+    }
+    expect_outputs(&options, &paths)?;
+    if options.has("--lines") {
+        let [file] = &paths[..] else { return Err(refused("--lines: expected one file")) };
+        return lines(file, out).map(|()| (OK, Vec::new()));
+    }
+    let report = files::analyze(&paths, &mut |_, _| Ok(())).map_err(refused)?;
+    let truth = options.text("--score").map(truth).transpose()?;
+    if let Some(file) = options.text("--annotate") {
+        files::annotate(&report, file.as_ref()).map_err(refused)?;
+    }
+    if let Some(file) = options.text("--anonymise") {
+        let input = files::only_file(&report).map_err(refused)?;
+        files::anonymise(&input, file.as_ref()).map_err(refused)?;
+    }
+    if let Some(folder) = options.text("--xpl") {
+        files::plot(&report, folder.as_ref()).map_err(refused)?;
+    }
+    match options.text("--csv") {
+        Some("-") => print(out, &report.csv())?,
+        Some(file) => std::fs::write(file, report.csv())
+            .map_err(|error| Failure { code: FAILED, message: format!("{file}: {error}") })?,
+        None => {}
+    }
+    match truth {
+        Some(truth) => print(out, &format!("{}\n", score::score(&truth, &report.retransmissions).json()))?,
+        None if options.text("--csv") == Some("-") => {}
+        None if options.has("--json") => print(out, &json(&report))?,
+        None => print(out, &text::summary(&report))?,
+    }
+    let failures = failures(&report, &conditions);
+    let code = if failures.is_empty() { OK } else { FAILED };
+    let damages = report.captures.iter().filter_map(|capture| capture.error.clone());
+    Ok((code, damages.chain(failures).collect()))
+}
+
+/// Returns the report as its schema says.
+fn json(report: &Report) -> String {
+    let content = report.json();
+    let rest = content.strip_prefix('{').unwrap_or(&content);
+    format!("{{\"schema\":\"analyze\",\"version\":{VERSION},{rest}\n")
+}
+
+fn truth(file: &str) -> Result<Vec<score::KnownRetransmission>, Failure> {
+    let text = std::fs::read_to_string(file).map_err(|error| refused(format!("{file}: {error}")))?;
+    score::read_truth(&text).map_err(|error| refused(format!("{file}: {error}")))
+}
+
+/// Refuses an output that is one of the files to read.
+fn expect_outputs(options: &Options, inputs: &[PathBuf]) -> Result<(), Failure> {
+    for flag in ["--csv", "--annotate", "--anonymise"] {
+        let Some(name) = options.text(flag) else { continue };
+        let output = Path::new(name).canonicalize();
+        if output.is_ok_and(|output| inputs.iter().any(|input| input.canonicalize().is_ok_and(|one| one == output))) {
+            return Err(refused(format!("{flag} {name}: the file that is read; expected another name")));
+        }
+    }
+    Ok(())
+}
+
+/// A JSON object with one field. The field's name tells the kind of the object in it.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Line<'a> {
+    Connection(&'a Summary),
+    Retransmission(&'a Retransmission),
+}
+
+/// Writes one JSON object per line as soon as it is known: connections and retransmissions first,
+/// the rest of the report at the end.
+fn lines(file: &Path, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut failed = Ok(());
+    let mut take = |ended: Vec<Summary>, retransmissions: Vec<Retransmission>| {
+        let lines = ended.iter().map(Line::Connection).chain(retransmissions.iter().map(Line::Retransmission));
+        for line in lines {
+            if failed.is_ok() {
+                failed = serde_json::to_writer(&mut *out, &line).map_err(Into::into).and_then(|()| writeln!(out));
+            }
+        }
+    };
+    let report = files::stream(file, &mut |_, _| Ok(()), &mut take).map_err(refused)?;
+    unless_closed(failed.and_then(|()| writeln!(out, "{}", report.rest_json()))).map_err(unwritten)
+}

@@ -1,0 +1,82 @@
+//! The program `eifel`: its commands, its exit codes, and output whose reader goes away.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn capture() -> String {
+    crates().join("capture/tests/faults/ack_at_once_nots.pcap").display().to_string()
+}
+
+fn called(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_eifel")).args(words).output().unwrap()
+}
+
+#[test]
+fn each_command_ends_with_its_code() {
+    let script = crates().join("script/scripts/rfc3522").display().to_string();
+    let capture = capture();
+    for (words, code, said) in [
+        (&["--help"][..], 0, "usage: eifel analyze"),
+        (&["--version"], 0, concat!("eifel ", env!("CARGO_PKG_VERSION"))),
+        (&[], 2, "no command"),
+        (&["run"], 2, "\"run\" is no command; expected analyze, live or script"),
+        (&["analyze", &capture], 0, "6 of 9 retransmissions were needless"),
+        (&["analyze", &capture, "--fail-if", "spurious>5"], 1, "fails because of --fail-if 'spurious>5'"),
+        (&["analyze", "/nowhere.pcap"], 2, "No such file"),
+        (&["analyze", "--help"], 0, "example: eifel analyze"),
+        (&["script", &script], 0, " passed\n"),
+        (&["script", &capture], 2, "not a text file in UTF-8"),
+        (&["live", "--help"], 0, "usage: eifel live send"),
+        (&["live", "fly"], 2, "no such command"),
+    ] {
+        let output = called(words);
+        let text = [&output.stdout[..], &output.stderr].concat();
+        assert_eq!(output.status.code(), Some(code), "{words:?}");
+        assert!(String::from_utf8_lossy(&text).contains(said), "{words:?}: {}", String::from_utf8_lossy(&text));
+    }
+}
+
+#[test]
+fn json_has_the_versions_of_the_published_schemas() {
+    let folder = crates().parent().unwrap().join("docs/reference/schemas");
+    let script = crates().join("script/scripts/rfc3522").display().to_string();
+    for (name, words) in [("analyze", ["analyze", "--json", &capture()]), ("script", ["script", "--json", &script])] {
+        let found: serde_json::Value = serde_json::from_slice(&called(&words).stdout).unwrap();
+        let schema = std::fs::read(folder.join(format!("{name}.schema.json"))).unwrap();
+        let schema: serde_json::Value = serde_json::from_slice(&schema).unwrap();
+        for key in ["schema", "version"] {
+            assert_eq!(found[key], schema["properties"][key]["const"], "{name}: {key}");
+        }
+        let required = schema["required"].as_array().unwrap();
+        assert!(required.iter().all(|key| found.get(key.as_str().unwrap()).is_some()), "{name}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_error_and_a_full_disk_is_one_line() {
+    let capture = capture();
+    for words in [
+        &["analyze", &capture][..],
+        &["analyze", "--json", &capture],
+        &["analyze", "--lines", &capture],
+        &["analyze", "--csv", "-", &capture],
+        &["--help"],
+        &["script", "--help"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = Command::new(env!("CARGO_BIN_EXE_eifel")).args(words).stdout(writer).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{words:?}: {output:?}");
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_eifel")).args(words).stdout(full).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{words:?}: {said}");
+        assert!(said.contains("standard output: "), "{said}");
+    }
+}
