@@ -10,6 +10,7 @@ __all__ = [
     "CaptureError",
     "CapturedPath",
     "Captures",
+    "Joined",
     "PathError",
     "Run",
     "RunError",
@@ -28,6 +29,7 @@ __all__ = [
     "follow",
     "hunt_claim",
     "hunt_liars",
+    "join",
     "live",
     "live_run",
     "record",
@@ -101,6 +103,19 @@ class Captures:
         """Compares the report with the text of a truth file. Returns a JSON object."""
 
 @final
+class Joined:
+    """What captures at several places of a path show together."""
+
+    def json(self) -> str:
+        """Returns the whole report as a JSON object."""
+
+    def text(self) -> str:
+        """Returns a summary for people."""
+
+    def truth(self, place: int) -> str:
+        """Returns the truth about the capture of a place, counted from 0, as CSV."""
+
+@final
 class Run:
     """One finished run."""
 
@@ -118,6 +133,11 @@ def analyze(files: Sequence[Path | str], progress: Callable[[int, int], object] 
 
 def analyze_bytes(name: str, capture: bytes) -> Captures:
     """Analyses a capture in memory, uncompressed. Raises `CaptureError`."""
+
+def join(
+    captures: Sequence[tuple[str, Path | str]], progress: Callable[[int, int], object] | None = None
+) -> Joined:
+    """Joins the captures of a path's places, given with their names in the order of the path."""
 
 def follow(file: Path | str, hear: Callable[[int, int, int, int], object]) -> Captures:
     """Analyses a capture that may still be growing.
