@@ -134,9 +134,7 @@ def analyze(files: Sequence[Path | str], progress: Callable[[int, int], object] 
 def analyze_bytes(name: str, capture: bytes) -> Captures:
     """Analyses a capture in memory, uncompressed. Raises `CaptureError`."""
 
-def join(
-    captures: Sequence[tuple[str, Path | str]], progress: Callable[[int, int], object] | None = None
-) -> Joined:
+def join(captures: Sequence[tuple[str, Path | str]], progress: Callable[[int, int], object] | None = None) -> Joined:
     """Joins the captures of a path's places, given with their names in the order of the path."""
 
 def follow(file: Path | str, hear: Callable[[int, int, int, int], object]) -> Captures:

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use eifel_capture::{files, places};
 use eifel_capture::report::{Report, score, text};
+use eifel_capture::{files, places};
 use eifel_hostile::captured::{self as transfers, Weather};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -183,10 +183,6 @@ pub(crate) fn analyze(py: Python<'_>, files: Vec<PathBuf>, progress: Option<Py<P
 /// `progress` as `analyze` does.
 #[pyfunction]
 #[pyo3(signature = (captures, progress=None))]
-pub(crate) fn join(
-    py: Python<'_>,
-    captures: Vec<(String, PathBuf)>,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<Joined> {
+pub(crate) fn join(py: Python<'_>, captures: Vec<(String, PathBuf)>, progress: Option<Py<PyAny>>) -> PyResult<Joined> {
     with_progress(py, progress, |progress| files::join(&captures, progress)).map(|report| Joined { report })
 }

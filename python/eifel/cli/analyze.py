@@ -80,10 +80,20 @@ def condition(text: str) -> Condition:
 
 def command(options: argparse.Namespace) -> int:
     """Analyses the files. Returns 1 if a condition of `--fail-if` holds."""
+    from eifel.cli import places
+
+    if places.asked(options):
+        return places.command(options)
+    if not options.files:
+        raise BadInputError("expected FILE, or --sender FILE and --receiver FILE")
+    return _of_one_place(options)
+
+
+def _of_one_place(options: argparse.Namespace) -> int:
     from eifel import _engine
 
     conditions = [condition(text) for text in options.fail_if]
-    _expect_outputs(options)
+    expect_outputs(options, options.files)
     if options.facts:
         quic.expect_facts(options.files)
     try:
@@ -115,11 +125,11 @@ def command(options: argparse.Namespace) -> int:
     return _judged(analysis.report, conditions)
 
 
-def _expect_outputs(options: argparse.Namespace) -> None:
+def expect_outputs(options: argparse.Namespace, files: Sequence[str]) -> None:
     """Raises BadInputError if an output is one of the files to read."""
     for output in options.outputs:
         name = getattr(options, output.dest)
-        for file in map(Path, options.files if name else ()):
+        for file in map(Path, files if name else ()):
             if file.is_file() and Path(name).is_file() and file.samefile(name):
                 raise BadInputError(f"{output.flag} {name}: the file that is read; expected another name")
 
@@ -132,13 +142,13 @@ def _judged(report: Mapping[str, Any], conditions: Sequence[Condition]) -> int:
             reason = ", ".join(sorted(unread)) or "it shows no TCP or SCTP packet"
             note(f"eifel: nothing in the capture can be judged: {reason}")
             return FAILED
-    failures = _failures(conditions, report)
-    for failure in failures:
+    found = failures(conditions, report)
+    for failure in found:
         note(f"eifel: fails because of --fail-if{failure}")
-    return FAILED if failures else OK
+    return FAILED if found else OK
 
 
-def _failures(conditions: Sequence[Condition], report: Mapping[str, Any]) -> list[str]:
+def failures(conditions: Sequence[Condition], report: Mapping[str, Any]) -> list[str]:
     """Returns the conditions that hold, or why they cannot be answered."""
     failed = [f" {one.text!r}" for one in conditions if one.holds(report)]
     if failed or not conditions:

@@ -64,7 +64,9 @@ impl Clocks {
     /// Returns the time on the clock there before which no packet that left here at `at` can be
     /// there. Without packets back nothing is known but the soonest time that was seen.
     pub(super) fn possible(&self, at: f64) -> Option<f64> {
-        self.least.filter(|_| !self.stepped).map_or_else(|| self.soonest(at), |least| Some(at * (1.0 + self.drift_taken) + least))
+        self.least
+            .filter(|_| !self.stepped)
+            .map_or_else(|| self.soonest(at), |least| Some(at * (1.0 + self.drift_taken) + least))
     }
 
     /// Returns half the sum of the bounds and half their distance, in nanoseconds: the difference

@@ -152,7 +152,7 @@ impl Way<'_> {
             from_sender: self.side == 0,
             nanos: sent.nanos,
             frames,
-            seq: wrap(segment.block.start - super::seen::FIRST.min(segment.block.start), first).0,
+            seq: wrap(segment.block.start, first).0,
             bytes: segment.block.end - segment.block.start,
             copy: again.copy,
             fate: match segment.known {

@@ -130,8 +130,10 @@ impl Arrivals<'_> {
     /// Returns whether no other transmission of this data explains what the receiver had.
     fn is_only_candidate(&self, index: usize, block: Block, nanos: u64) -> bool {
         let overlaps = |one: &Seen| one.start < block.end && block.start < one.block().end;
-        let mut others = self.sides.index.near(block).filter(|other| *other != index && overlaps(&self.sides.sent[*other]));
-        self.passage.foreign.is_empty() && !others.any(|other| self.may_be_there(other, nanos) && !self.has(other, block))
+        let mut others =
+            self.sides.index.near(block).filter(|other| *other != index && overlaps(&self.sides.sent[*other]));
+        self.passage.foreign.is_empty()
+            && !others.any(|other| self.may_be_there(other, nanos) && !self.has(other, block))
     }
 
     fn has(&self, index: usize, block: Block) -> bool {

@@ -68,8 +68,8 @@ pub(super) fn segments(evidence: Evidence<'_>) -> Vec<Segment> {
         let at = evidence.sides.at(sent.nanos);
         let possible = evidence.sides.compared.clocks.possible(at);
         // What arrived before this transmission could had left before it.
-        while let Some(part) = foreign
-            .next_if(|part| possible.is_some_and(|possible| evidence.sides.at(part.nanos) < possible))
+        while let Some(part) =
+            foreign.next_if(|part| possible.is_some_and(|possible| evidence.sides.at(part.nanos) < possible))
         {
             before.seen.add(part.block);
             before.surely.add(part.block);
@@ -100,7 +100,8 @@ impl Evidence<'_> {
     }
 
     fn known(&self, index: usize, block: Block) -> Known {
-        let touching = self.outcomes[index].iter().filter(|one| one.block.start < block.end && block.start < one.block.end);
+        let touching =
+            self.outcomes[index].iter().filter(|one| one.block.start < block.end && block.start < one.block.end);
         let worst = |one: Known, other: Known| match (one, other) {
             (Known::Lost, _) | (_, Known::Lost) => Known::Lost,
             (Known::Unknown, _) | (_, Known::Unknown) => Known::Unknown,

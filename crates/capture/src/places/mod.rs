@@ -38,8 +38,7 @@ pub fn join(mut places: Vec<Place>) -> Report {
         frames: place.frames,
         error: place.error.clone(),
     };
-    let mut report =
-        Report { places: places.iter().map(summary).collect(), connections_alone, ..Report::default() };
+    let mut report = Report { places: places.iter().map(summary).collect(), connections_alone, ..Report::default() };
     for one in joined.iter().filter(|one| one.has_data()) {
         let number = report.connections.len() as u64;
         let Some(flow) = one.at[0].as_ref().map(|connection| connection.flow) else { continue };

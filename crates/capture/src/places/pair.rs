@@ -76,12 +76,12 @@ fn other(connection: &Connection, free: &[Option<Connection>], known: &Known) ->
             }
         }
     }
-    let flow = |at: usize, flipped: bool| {
-        free[at].as_ref().map(|one| if flipped { one.flow.back() } else { one.flow })
-    };
+    let flow = |at: usize, flipped: bool| free[at].as_ref().map(|one| if flipped { one.flow.back() } else { one.flow });
     let same = |at: usize, flipped: bool| {
         // A tunnel or a VLAN may end on the way.
-        flow(at, flipped).is_some_and(|flow| (flow.source, flow.destination) == (connection.flow.source, connection.flow.destination))
+        flow(at, flipped).is_some_and(|flow| {
+            (flow.source, flow.destination) == (connection.flow.source, connection.flow.destination)
+        })
     };
     let candidates = common.into_iter().filter(|&((at, _), _)| free[at].is_some());
     let counted = candidates.map(|((at, flipped), count)| (same(at, flipped), count, at, flipped));
@@ -101,8 +101,9 @@ impl Joined {
     fn orient(&mut self) {
         let Some((first, last)) = self.ends() else { return };
         let middle = [0, 1].map(|side: usize| {
-            let mut differences: Vec<i64> =
-                unique_pairs(&first.ways[side].packets, &last.ways[side].packets).map(|(one, other)| difference(one, other)).collect();
+            let mut differences: Vec<i64> = unique_pairs(&first.ways[side].packets, &last.ways[side].packets)
+                .map(|(one, other)| difference(one, other))
+                .collect();
             let middle = differences.len() / 2;
             (!differences.is_empty()).then(|| *differences.select_nth_unstable(middle).1)
         });
@@ -149,10 +150,7 @@ pub(super) fn difference(one: &Seen, other: &Seen) -> i64 {
 }
 
 /// Returns the packets of which each of two places shows exactly one, alike at both.
-pub(super) fn unique_pairs<'a>(
-    here: &'a [Seen],
-    there: &'a [Seen],
-) -> impl Iterator<Item = (&'a Seen, &'a Seen)> {
+pub(super) fn unique_pairs<'a>(here: &'a [Seen], there: &'a [Seen]) -> impl Iterator<Item = (&'a Seen, &'a Seen)> {
     let (here, there) = (by_look(here), by_look(there));
     here.into_iter().filter_map(move |(look, one)| Some((one?, (*there.get(&look)?)?)))
 }

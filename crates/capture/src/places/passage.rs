@@ -115,11 +115,8 @@ struct Ambiguous {
 pub(super) fn find(sides: Sides<'_>) -> Passage {
     let Sides { sent, passed, .. } = sides;
     let counts = identifications_count(sent, passed);
-    let mut found = Passage {
-        parts: vec![Vec::new(); sent.len()],
-        unsure: vec![Vec::new(); sent.len()],
-        ..Passage::default()
-    };
+    let mut found =
+        Passage { parts: vec![Vec::new(); sent.len()], unsure: vec![Vec::new(); sent.len()], ..Passage::default() };
     let mut ambiguous: BTreeMap<(u64, u64), Vec<Ambiguous>> = BTreeMap::new();
     for packet in passed.iter().filter(|one| one.len > 0) {
         let block = packet.block();
@@ -202,7 +199,8 @@ struct Delays(Vec<Point>);
 
 impl Delays {
     fn of(found: &Passage, sides: Sides<'_>) -> Self {
-        let first = |(parts, sent): (&Vec<Part>, &Seen)| Some(sides.point(sent, parts.iter().find(|part| part.sure)?.nanos));
+        let first =
+            |(parts, sent): (&Vec<Part>, &Seen)| Some(sides.point(sent, parts.iter().find(|part| part.sure)?.nanos));
         let own = found.parts.iter().zip(sides.sent).filter_map(first);
         let mut points: Vec<Point> = own.chain(sides.compared.there.iter().copied()).collect();
         points.sort_by(|one, other| one.at.total_cmp(&other.at));
@@ -221,7 +219,9 @@ impl Delays {
 
 impl Passage {
     fn add(&mut self, index: usize, part: Part) {
-        let again = self.parts[index].iter().any(|known| known.block.start < part.block.end && part.block.start < known.block.end);
+        let again = self.parts[index]
+            .iter()
+            .any(|known| known.block.start < part.block.end && part.block.start < known.block.end);
         if again {
             self.copies += 1;
         } else {
@@ -257,7 +257,9 @@ impl Passage {
                 [(_, only)] => self.add(only, part),
                 // All of them arrived, in whatever order.
                 _ if as_many => self.add(free[0], part),
-                [(best, index), (second, _), ..] if best.is_finite() && best * CLEARLY + JITTER <= second => self.add(index, part),
+                [(best, index), (second, _), ..] if best.is_finite() && best * CLEARLY + JITTER <= second => {
+                    self.add(index, part)
+                }
                 _ => free.into_iter().for_each(|index| self.unsure[index].push(part.block)),
             }
         }

@@ -8,7 +8,8 @@ use eifel_packet::segment::{Flags, SackBlocks, Timestamps};
 use eifel_packet::seq::{Seq, unwrap};
 use std::collections::BTreeMap;
 
-/// The position of the first sequence number of a direction. Earlier ones have room below it.
+/// The position of the first sequence number of a direction. Earlier ones have room below it. Its low
+/// 32 bits are zero, as those of the first position in [`wrap`](eifel_packet::seq::wrap).
 pub(super) const FIRST: u64 = 1 << 32;
 /// Nanoseconds within which a frame with the same identification is the same packet, captured twice.
 const TWICE: u64 = 100_000_000;
@@ -72,7 +73,7 @@ impl Seen {
     pub(super) fn numbered(&self) -> Block {
         let block = self.block();
         Block {
-            start: block.start - u64::from(self.flags.has(Flags::SYN)),
+            start: block.start.saturating_sub(u64::from(self.flags.has(Flags::SYN))),
             end: block.end + u64::from(self.flags.has(Flags::FIN)),
         }
     }
