@@ -127,9 +127,20 @@ def _add_compare(commands: Commands) -> None:
     parser.output(
         "--plot",
         "FILE",
-        "draw both over one time axis: .png, .svg or .pdf",
+        "draw all repetitions, and one over time: .png, .svg or .pdf",
         *("PNG", "SVG", "PDF"),
         by_ending=True,
+    )
+    parser.add_argument(
+        "--draw",
+        action="append",
+        choices=("cdf", "box", "differences", "progress", "time-sequence"),
+        help="with --plot: a panel; may be repeated (default: the first four, without repetitions: progress)",
+    )
+    parser.word("--number", "NAME", "with --plot: the number that is drawn (default: time_s, or goodput_bps)")
+    parser.natural("--repetition", "N", "with --plot: the repetition drawn over time (default: the median one)")
+    parser.add_argument(
+        "--columns", choices=("one", "two"), help="with --plot: the width and letters for columns of a paper"
     )
     parser.verbose("show every number, also those that are zero")
     parser.jobs()
