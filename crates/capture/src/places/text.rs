@@ -54,9 +54,9 @@ impl Direction {
     fn write(&self, name: &str, text: &mut String) {
         let _ = writeln!(
             text,
-            "  {name}: {} of {} bytes: {} arrived, {} lost, {} unknown",
+            "  {name}: {} in {}: {} arrived, {} lost, {} unknown",
+            count(self.bytes, "byte"),
             count(self.segments, "segment"),
-            self.bytes,
             self.arrived,
             self.lost,
             self.unknown
