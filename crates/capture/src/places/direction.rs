@@ -3,7 +3,7 @@
 use super::clock::{Clocks, Point};
 use super::fates::{Arrivals, Coverage, Known};
 use super::judge::{self, Again, Evidence, Segment};
-use super::pair::{Joined, difference, unique_pairs};
+use super::pair::{Joined, difference, true_pairs};
 use super::passage::{self, Compared, Index, Passage, Sides};
 use super::reports::Reports;
 use super::result::{Delays, Direction, Fate, Gaps, Hop, Passed, Retransmission, Retransmissions};
@@ -11,7 +11,7 @@ use super::seen::{Connection, Place, Seen};
 use crate::result::Verdict;
 use eifel_base::ranges::Block;
 use eifel_packet::seq::wrap;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Bytes of the timestamps option in each segment.
 const STAMPS: u64 = 12;
@@ -20,8 +20,9 @@ const STAMPS: u64 = 12;
 pub(super) fn compare(here: &Connection, there: &Connection, side: usize) -> Compared {
     let zero = here.ways.iter().filter_map(|way| way.packets.first()).map(|one| one.nanos).min().unwrap_or_default();
     let points = |side: usize| -> Vec<Point> {
-        let pairs = unique_pairs(&here.ways[side].packets, &there.ways[side].packets);
+        let pairs = true_pairs(&here.ways[side].packets, &there.ways[side].packets);
         pairs
+            .into_iter()
             .map(|(one, other)| Point {
                 at: one.nanos.wrapping_sub(zero) as i64 as f64,
                 difference: difference(one, other) as f64,
@@ -100,7 +101,8 @@ impl Way<'_> {
             delay_ms: self.delays(last, passage),
             ..Direction::default()
         };
-        (direction.reordered, direction.reordered_ms_max) = reordering(passage);
+        let (reordered, longest) = passage.reordering();
+        (direction.reordered, direction.reordered_ms_max) = (reordered, longest.map(|nanos| nanos as f64 / 1e6));
         let mut lost_between: BTreeMap<(usize, usize), u64> = BTreeMap::new();
         let mut rows = Vec::new();
         for segment in &segments {
@@ -197,28 +199,6 @@ fn passed(passage: &Passage, segment: &Segment) -> Option<u64> {
     parts.iter().find(|part| part.block.start <= start && start < part.block.end).map(|part| part.frame)
 }
 
-/// Returns the number of transmissions that arrived after one that had left later, and the longest
-/// time behind the first of these.
-fn reordering(passage: &Passage) -> (u64, Option<f64>) {
-    let parts = passage.parts.iter().enumerate().flat_map(|(index, parts)| parts.iter().map(move |part| (index, part)));
-    let mut arrived: Vec<(u64, u64, usize)> = parts.map(|(index, part)| (part.frame, part.nanos, index)).collect();
-    arrived.sort_unstable();
-    let (mut late, mut longest) = (BTreeSet::new(), None);
-    // The newest transmission so far, each with the time of its arrival.
-    let mut newest: Vec<(usize, u64)> = Vec::new();
-    for (_, nanos, index) in arrived {
-        let overtaken_by = newest.partition_point(|(other, _)| *other <= index);
-        match newest.get(overtaken_by) {
-            Some((_, at)) => {
-                late.insert(index);
-                longest = Some(nanos.saturating_sub(*at).max(longest.unwrap_or(0)));
-            }
-            None => newest.push((index, nanos)),
-        }
-    }
-    (late.len() as u64, longest.map(|nanos| nanos as f64 / 1e6))
-}
-
 /// Finds out between which places segments were lost.
 struct Hops<'a> {
     passages: &'a [Passage],
@@ -254,7 +234,7 @@ impl<'a> Hops<'a> {
             let at = self.way.sides(stop).at(sent.nanos);
             let unsure = |block: &Block| block.start < segment.block.end && segment.block.start < block.end;
             *complete
-                && coverage.covers(segment.index, sent, (&stop.compared.clocks, at))
+                && coverage.covers(segment.index, &stop.compared.clocks, at)
                 && !self.passages[*number].unsure[segment.index].iter().any(unsure)
         };
         let behind = reached.map_or(0, |number| number + 1);

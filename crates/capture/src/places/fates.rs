@@ -35,11 +35,22 @@ pub(super) struct Arrivals<'a> {
     pub(super) whole: bool,
 }
 
-/// The transmissions that the capture at a place covers for certain, and the longest delay.
+/// Nanoseconds that are added to the longest reordering: queues of hosts and of devices.
+const SLACK: f64 = 10_000_000.0;
+/// Nanoseconds that a capture has to last after a transmission that nothing followed.
+const SILENCE: f64 = 1_000_000_000.0;
+
+/// The transmissions that the capture at a place would have if they had passed.
+///
+/// Reordered packets may arrive after the capture. So a later one has to have passed, and the capture
+/// has to last longer than packets were late.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coverage {
-    first: usize,
+    /// Transmissions before this one are covered, unless more packets were late after the capture
+    /// than in it.
     last: usize,
+    /// Transmissions before this one are covered for certain.
+    surely_last: usize,
     /// How much longer than the shortest delay the longest was, in nanoseconds.
     excess: f64,
     nanos: (f64, f64),
@@ -48,27 +59,41 @@ pub(super) struct Coverage {
 
 impl Coverage {
     pub(super) fn new(sides: Sides<'_>, passage: &Passage, nanos: (u64, u64), whole: bool) -> Self {
-        let found = |parts: &Vec<Part>| !parts.is_empty();
-        let levels = passage.parts.iter().zip(sides.sent).flat_map(|(parts, sent)| {
-            let soonest = sides.compared.clocks.soonest(sides.at(sent.nanos));
+        let clocks = &sides.compared.clocks;
+        let delays = passage.parts.iter().zip(sides.sent).flat_map(|(parts, sent)| {
+            let soonest = clocks.soonest(sides.at(sent.nanos));
             parts.iter().filter_map(move |part| Some(sides.at(part.nanos) - soonest?))
         });
+        let late = passage.reordering().1.unwrap_or(0) as f64;
+        let round_trip = clocks.difference().map_or(0.0, |(_, off)| 2.0 * off);
+        let end = sides.at(nanos.1);
+        let last = |margin: f64| {
+            let passed = |parts: &Vec<Part>| parts.iter().any(|part| sides.at(part.nanos) + margin <= end);
+            passage.parts.iter().rposition(passed).unwrap_or(0)
+        };
         Self {
-            first: passage.parts.iter().position(found).unwrap_or(usize::MAX),
-            last: passage.parts.iter().rposition(found).unwrap_or(0),
-            excess: levels.fold(0.0, f64::max),
-            nanos: (sides.at(nanos.0), sides.at(nanos.1)),
+            last: last(late),
+            surely_last: last(2.0 * late + round_trip + SLACK),
+            excess: delays.fold(0.0, f64::max),
+            nanos: (sides.at(nanos.0), end),
             whole,
         }
     }
 
-    /// Returns whether a transmission would be in the capture if it had passed.
-    pub(super) fn covers(&self, index: usize, sent: &Seen, (clocks, at): (&Clocks, f64)) -> bool {
-        debug_assert!(sent.len > 0, "only data are transmissions");
+    /// Returns whether a transmission that left at `at` would be in the capture if it had passed.
+    pub(super) fn covers(&self, index: usize, clocks: &Clocks, at: f64) -> bool {
         let soonest = clocks.soonest(at);
-        let begun = self.whole || index > self.first || soonest.is_some_and(|soonest| self.nanos.0 <= soonest);
-        let lasts = index < self.last || soonest.is_some_and(|soonest| soonest + self.excess <= self.nanos.1);
-        begun && lasts
+        let begun = self.whole || soonest.is_some_and(|soonest| self.nanos.0 <= soonest);
+        begun && (index < self.last || self.lasts(soonest))
+    }
+
+    /// Returns whether this is certain of a transmission that is covered.
+    fn surely_covers(&self, index: usize, clocks: &Clocks, at: f64) -> bool {
+        index < self.surely_last || self.lasts(clocks.soonest(at))
+    }
+
+    fn lasts(&self, soonest: Option<f64>) -> bool {
+        soonest.is_some_and(|soonest| soonest + 2.0 * self.excess + SILENCE <= self.nanos.1)
     }
 }
 
@@ -92,7 +117,9 @@ impl Arrivals<'_> {
                 rest = without(&rest, outcome.block);
             }
             for block in rest {
-                let doubtful = self.passage.doubtful.covered(block.start, block.end) > 0;
+                let at = self.sides.at(sent.nanos);
+                let doubtful = self.passage.doubtful.covered(block.start, block.end) > 0
+                    || !coverage.surely_covers(index, &self.sides.compared.clocks, at);
                 let known = if self.is_lost(index, block, coverage) { Known::Lost } else { Known::Unknown };
                 outcomes.push(Outcome { block, known, sure: known == Known::Lost && !doubtful });
             }
@@ -144,7 +171,7 @@ impl Arrivals<'_> {
     fn is_lost(&self, index: usize, block: Block, coverage: &Coverage) -> bool {
         let sent = &self.sides.sent[index];
         let at = self.sides.at(sent.nanos);
-        if !coverage.covers(index, sent, (&self.sides.compared.clocks, at)) {
+        if !coverage.covers(index, &self.sides.compared.clocks, at) {
             return false;
         }
         if !self.reports.show_missed_packets() {

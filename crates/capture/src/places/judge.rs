@@ -151,8 +151,8 @@ impl Before {
             let sure = open.ascending().any(|one| self.doubtful.covered(one.start, one.end) < one.end - one.start);
             match (open.is_empty(), sure) {
                 (true, _) => (Verdict::Undecidable, Confidence::Weak),
-                (false, true) => (Verdict::Needed, Confidence::Certain),
-                (false, false) => (Verdict::Needed, Confidence::Likely),
+                (false, true) if reports.would_show_missed_copies() => (Verdict::Needed, Confidence::Certain),
+                (false, _) => (Verdict::Needed, Confidence::Likely),
             }
         };
         Some(Again { copy, verdict, confidence, original_known: self.seen.covers(block) })

@@ -150,9 +150,20 @@ pub(super) fn difference(one: &Seen, other: &Seen) -> i64 {
 }
 
 /// Returns the packets of which each of two places shows exactly one, alike at both.
-pub(super) fn unique_pairs<'a>(here: &'a [Seen], there: &'a [Seen]) -> impl Iterator<Item = (&'a Seen, &'a Seen)> {
+fn unique_pairs<'a>(here: &'a [Seen], there: &'a [Seen]) -> impl Iterator<Item = (&'a Seen, &'a Seen)> {
     let (here, there) = (by_look(here), by_look(there));
     here.into_iter().filter_map(move |(look, one)| Some((one?, (*there.get(&look)?)?)))
+}
+
+/// Returns the same without pairs of other identifications, if most packets keep theirs. A frame
+/// that a device joined may look like another one.
+pub(super) fn true_pairs<'a>(here: &'a [Seen], there: &'a [Seen]) -> Vec<(&'a Seen, &'a Seen)> {
+    let mut pairs: Vec<_> = unique_pairs(here, there).collect();
+    let keeps = |(one, other): &(&Seen, &Seen)| one.identification == other.identification;
+    if pairs.iter().filter(|pair| keeps(pair)).count() * 2 > pairs.len() {
+        pairs.retain(keeps);
+    }
+    pairs
 }
 
 /// All fields by which packets are alike.

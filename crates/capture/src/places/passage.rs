@@ -7,7 +7,7 @@
 //! others, if it clearly fits one.
 
 use super::clock::{Clocks, Point};
-use super::pair::unique_pairs;
+use super::pair::true_pairs;
 use super::seen::Seen;
 use eifel_base::ranges::{Block, Ranges};
 use std::collections::{BTreeMap, BTreeSet};
@@ -167,7 +167,7 @@ fn pieces(block: Block, others: impl Iterator<Item = Block>) -> Vec<Block> {
 fn identifications_count(sent: &[Seen], passed: &[Seen]) -> bool {
     let different: BTreeSet<u16> = sent.iter().map(|one| one.identification).take(64).collect();
     let (mut same, mut all) = (0_u64, 0_u64);
-    for (one, other) in unique_pairs(sent, passed) {
+    for (one, other) in true_pairs(sent, passed) {
         same += u64::from(one.identification == other.identification);
         all += 1;
     }
@@ -263,5 +263,28 @@ impl Passage {
                 _ => free.into_iter().for_each(|index| self.unsure[index].push(part.block)),
             }
         }
+    }
+
+    /// Returns the number of transmissions that arrived after one that had left later, and the
+    /// longest time behind the first of these, in nanoseconds.
+    pub(super) fn reordering(&self) -> (u64, Option<u64>) {
+        let parts =
+            self.parts.iter().enumerate().flat_map(|(index, parts)| parts.iter().map(move |part| (index, part)));
+        let mut arrived: Vec<(u64, u64, usize)> = parts.map(|(index, part)| (part.frame, part.nanos, index)).collect();
+        arrived.sort_unstable();
+        let (mut late, mut longest) = (BTreeSet::new(), None);
+        // The newest transmission so far, each with the time of its arrival.
+        let mut newest: Vec<(usize, u64)> = Vec::new();
+        for (_, nanos, index) in arrived {
+            let overtaken_by = newest.partition_point(|(other, _)| *other <= index);
+            match newest.get(overtaken_by) {
+                Some((_, at)) => {
+                    late.insert(index);
+                    longest = Some(nanos.saturating_sub(*at).max(longest.unwrap_or(0)));
+                }
+                None => newest.push((index, nanos)),
+            }
+        }
+        (late.len() as u64, longest)
     }
 }

@@ -77,8 +77,9 @@ pub(super) struct Reports {
     before: Vec<(Block, u64)>,
     /// Data that was reported as a duplicate though the capture had seen it once at most.
     unseen_duplicates: Vec<(Block, u64)>,
-    /// Whether the receiver reports data beyond a hole.
+    /// Whether the receiver reports data beyond a hole, and duplicates.
     has_sack: bool,
+    has_dsack: bool,
 }
 
 impl Reports {
@@ -143,6 +144,7 @@ impl Reports {
     }
 
     fn note_duplicate(&mut self, block: Block, nanos: u64, times: &BTreeMap<u64, Vec<u64>>) {
+        self.has_dsack = true;
         // Joined frames are longer than the duplicate, but not longer than a packet can be.
         let near = times.range(block.start.saturating_sub(1 << 18)..block.end);
         let seen = near.flat_map(|(_, ends)| ends).filter(|end| **end > block.start).count();
@@ -159,6 +161,12 @@ impl Reports {
     /// Returns whether reports show that the capture at the receiver missed packets.
     pub(super) fn show_missed_packets(&self) -> bool {
         !self.missed.is_empty() || !self.unseen_duplicates.is_empty()
+    }
+
+    /// Returns whether a copy that the capture missed would show: the receiver reports duplicates,
+    /// and no report shows a missed packet.
+    pub(super) fn would_show_missed_copies(&self) -> bool {
+        self.has_dsack && !self.show_missed_packets()
     }
 
     /// Returns the number of such reports.
