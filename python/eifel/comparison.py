@@ -1,8 +1,11 @@
 """Compares scenarios: one flow in each of them, run by run with the same seed."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +14,10 @@ from eifel import scenario as scenarios
 from eifel.errors import BadInputError
 from eifel.runs import run_many
 from eifel.statistics import Mean, mean_interval
+
+if TYPE_CHECKING:
+    from eifel.plots import Figure
+    from eifel.result import Result
 
 LEGEND = "mean ± half of its 95 % interval (difference from the first by repetition; * if 0 is outside of its interval)"
 
@@ -82,6 +89,20 @@ class Comparison:
         if name not in names:
             raise BadInputError(f"no number {name}; there is: {', '.join(names)}")
         return self[name]
+
+    def plot(
+        self,
+        panels: Sequence[str] = ("cdf", "box", "differences"),
+        *,
+        number: str | None = None,
+        runs: Mapping[str, Result] | None = None,
+        columns: int | None = None,
+        title: str = "",
+    ) -> Figure:
+        """Draws panels above each other, as a matplotlib figure (`eifel.plots.compared.figure`)."""
+        from eifel.plots import compared
+
+        return compared.figure(self, panels, number=number, runs=runs, columns=columns, title=title)
 
     def median_repetition(self, number: Difference) -> int:
         """Returns the first repetition whose value in the first scenario is nearest to the median."""
