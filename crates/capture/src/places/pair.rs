@@ -109,7 +109,10 @@ impl Joined {
         });
         let reversed = match middle {
             [Some(one), Some(other)] if one != other => one < other,
-            _ => first.ways[0].bytes() < first.ways[1].bytes(),
+            _ => {
+                let bytes = |side: usize| first.ways[side].bytes() + last.ways[side].bytes();
+                bytes(0) < bytes(1)
+            }
         };
         if reversed {
             for connection in self.at.iter_mut().flatten() {
