@@ -174,7 +174,7 @@ impl Way<'_> {
         let sizes = self.joined.at.iter().flatten().flat_map(|one| &one.ways).filter_map(|way| way.mss);
         let stamped = self.sent.iter().any(|one| one.stamps.is_some());
         let options = if stamped { STAMPS } else { 0 };
-        sizes.min().map(|mss| u64::from(mss)).filter(|mss| *mss > options).map(|mss| mss - options)
+        sizes.min().map(u64::from).filter(|mss| *mss > options).map(|mss| mss - options)
     }
 
     fn delays(&self, stop: &Stop<'_>, passage: &Passage) -> Option<Delays> {
