@@ -10,6 +10,7 @@ __all__ = [
     "CaptureError",
     "CapturedPath",
     "Captures",
+    "Joined",
     "PathError",
     "Run",
     "RunError",
@@ -24,9 +25,11 @@ __all__ = [
     "described_tables",
     "document",
     "extract_path",
+    "failures",
     "follow",
     "hunt_claim",
     "hunt_liars",
+    "join",
     "live",
     "live_run",
     "record",
@@ -100,6 +103,19 @@ class Captures:
         """Compares the report with the text of a truth file. Returns a JSON object."""
 
 @final
+class Joined:
+    """What captures at several places of a path show together."""
+
+    def json(self) -> str:
+        """Returns the whole report as a JSON object."""
+
+    def text(self) -> str:
+        """Returns a summary for people."""
+
+    def truth(self, place: int) -> str:
+        """Returns the truth about the capture of a place, counted from 0, as CSV."""
+
+@final
 class Run:
     """One finished run."""
 
@@ -118,8 +134,20 @@ def analyze(files: Sequence[Path | str], progress: Callable[[int, int], object] 
 def check_conditions(conditions: Sequence[str]) -> None:
     """Raises `CaptureError` if a condition of `--fail-if` is none."""
 
+def failures(
+    conditions: Sequence[str], spurious: int, needed: int, undecidable: int, sent: int, cut: bool
+) -> list[str]:
+    """Returns why a command fails with these conditions of `--fail-if`. Raises `CaptureError` if one is none.
+
+    The numbers are of retransmissions by verdict, and of segments with data; `cut` if a file could not be read to
+    its end.
+    """
+
 def analyze_bytes(name: str, capture: bytes) -> Captures:
     """Analyses a capture in memory, uncompressed. Raises `CaptureError`."""
+
+def join(captures: Sequence[tuple[str, Path | str]], progress: Callable[[int, int], object] | None = None) -> Joined:
+    """Joins the captures of a path's places, given with their names in the order of the path."""
 
 def follow(file: Path | str, hear: Callable[[int, int, int, int], object]) -> Captures:
     """Analyses a capture that may still be growing.

@@ -23,7 +23,7 @@ PROBES = frozenset({"keep-alive", "zero-window-probe"})
 
 def repairs(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Returns the retransmissions of a report without probes."""
-    return [row for row in report["retransmissions"] if row["cause"] not in PROBES]
+    return [row for row in report["retransmissions"] if row.get("cause") not in PROBES]
 
 
 class Analysis:

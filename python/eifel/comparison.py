@@ -1,15 +1,23 @@
 """Compares scenarios: one flow in each of them, run by run with the same seed."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eifel import scenario as scenarios
 from eifel.errors import BadInputError
 from eifel.runs import run_many
 from eifel.statistics import Mean, mean_interval
+
+if TYPE_CHECKING:
+    from eifel.plots import Figure
+    from eifel.result import Result
 
 LEGEND = "mean ± half of its 95 % interval (difference from the first by repetition; * if 0 is outside of its interval)"
 
@@ -25,6 +33,8 @@ class Difference:
     """The difference of each scenario but the first from the first, by repetition, so that common
     chance cancels out.
     """
+    values: Sequence[NDArray[np.float64]] = ()
+    """The values of all repetitions in each scenario."""
 
     def cells(self) -> list[str]:
         """Returns the means, and behind each but the first its difference, with a star if the interval excludes 0."""
@@ -67,6 +77,38 @@ class Comparison:
     def __getitem__(self, name: str) -> Difference:
         return next(one for one in self.numbers if one.name == name)
 
+    def number(self, name: str | None = None) -> Difference:
+        """Returns a number by its name, by default the time of the transfer.
+
+        If all times are equal, as without an end, the default is the goodput. Raises BadInputError for an unknown name.
+        """
+        if name is None:
+            times = self["time_s"]
+            return times if len({float(one) for values in times.values for one in values}) > 1 else self["goodput_bps"]
+        names = [one.name for one in self.numbers]
+        if name not in names:
+            raise BadInputError(f"no number {name}; there is: {', '.join(names)}")
+        return self[name]
+
+    def plot(
+        self,
+        panels: Sequence[str] = ("cdf", "box", "differences"),
+        *,
+        number: str | None = None,
+        runs: Mapping[str, Result] | None = None,
+        columns: int | None = None,
+        title: str = "",
+    ) -> Figure:
+        """Draws panels above each other, as a matplotlib figure (`eifel.plots.compared.figure`)."""
+        from eifel.plots import compared
+
+        return compared.figure(self, panels, number=number, runs=runs, columns=columns, title=title)
+
+    def median_repetition(self, number: Difference) -> int:
+        """Returns the first repetition whose value in the first scenario is nearest to the median."""
+        values = number.values[0]
+        return int(np.argmin(np.abs(values - np.median(values))))
+
 
 def compare(
     many: Sequence[scenarios.ScenarioLike | scenarios.Source] | Mapping[str, scenarios.ScenarioLike | scenarios.Source],
@@ -107,6 +149,7 @@ def compare(
                 number,
                 [mean_interval(of[number]) for of in rows],
                 [mean_interval(of[number].astype(float) - rows[0][number]) for of in rows[1:]],
+                [of[number].astype(float) for of in rows],
             )
             for number in runs.numbers
             # A flow without requests has no times of requests.

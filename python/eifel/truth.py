@@ -42,8 +42,8 @@ class Score:
     true: int = 0
     """Retransmissions that the kernel sent and of which the capture shows a trace."""
     hidden: int = 0
-    """Further ones: before them, neither a copy of these data had passed nor data behind them. It does not
-    matter what a tool says of these frames."""
+    """Further ones: before them, neither a copy of these data had passed nor data behind them, or the truth does
+    not know whether they were needed. It does not matter what a tool says of these frames."""
     missed: int = 0
     """Of those, how many the tool does not name."""
     invented: int = 0
@@ -98,7 +98,7 @@ def findings(folder: Path) -> Tool:
     """Returns a tool whose findings stand in `NAME.PLACE.csv` in a folder."""
 
     def read(capture: Path) -> Mapping[int, Finding]:
-        path = folder / f"{_stem(capture)}.csv"
+        path = folder / f"{stem_of(capture)}.csv"
         return {
             frame: Finding(*(row.get(column) or "" for column in COLUMNS[1:])) for frame, row in _rows(path).items()
         }
@@ -135,7 +135,7 @@ def score(folder: Path, tool: Tool, said: Callable[[int, int], None]) -> list[di
 def judge(truth: Truth, found: Mapping[int, Finding]) -> Score:
     """Compares the findings about a capture with the truth."""
     invented = [one for frame, one in found.items() if frame not in truth]
-    shown = {frame: row for frame, row in truth.items() if row.get("traced") != "0"}
+    shown = {frame: row for frame, row in truth.items() if row.get("traced") != "0" and row["spurious"]}
     counted = Score(
         true=len(shown),
         hidden=len(truth) - len(shown),
@@ -189,9 +189,10 @@ def _rows(path: Path) -> dict[int, dict[str, str]]:
         raise BadInputError(f"{path}: expected a CSV file with frame numbers in its column frame") from None
 
 
-def _stem(capture: Path) -> str:
+def stem_of(capture: Path) -> str:
+    """Returns the name of a capture without its ending."""
     ends = sorted(CAPTURES, key=len, reverse=True)
-    return next(capture.name.removesuffix(end) for end in ends if capture.name.endswith(end))
+    return next((capture.name.removesuffix(end) for end in ends if capture.name.endswith(end)), capture.stem)
 
 
 def percent(part: int, whole: int) -> str:

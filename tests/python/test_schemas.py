@@ -51,6 +51,12 @@ CASES: dict[str, list[list[str]]] = {
         ["analyze", "cut.pcap"],
         ["analyze", "made/1.sender.pcapng", "--score", "wrong.csv"],
     ],
+    "analyze-places": [
+        [
+            *("analyze", "--sender", "made/1.sender.pcapng", "--between", "made/1.between.pcapng"),
+            *("--receiver", "made/1.receiver.pcapng"),
+        ]
+    ],
     "whatif": [
         ["whatif", "lossy.pcapng", "--set", "sender.detect=none", "--draws", "3"],
         ["whatif", str(CAPTURES / "advice/held.pcap.gz"), "--set", "sender.detect=none"],

@@ -43,6 +43,7 @@ mod evidence;
 pub mod files;
 pub mod frame;
 mod order;
+pub mod places;
 pub mod quic;
 pub mod report;
 pub mod result;

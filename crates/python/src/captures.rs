@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use eifel_capture::files;
-use eifel_capture::report::condition::{self, Condition};
+use eifel_capture::report::condition::{self, Condition, Counts};
 use eifel_capture::report::{Report, score, text};
+use eifel_capture::{files, places};
 use eifel_hostile::captured::{self as transfers, Weather};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -94,6 +94,44 @@ fn parsed(conditions: &[String]) -> PyResult<Vec<Condition>> {
     conditions.iter().map(|text| Condition::parse(text)).collect::<Result<_, _>>().map_err(CaptureError::new_err)
 }
 
+/// Returns why a command fails with these conditions of `--fail-if`, in lines; none if it does not.
+/// `cut` if a file could not be read to its end.
+#[pyfunction]
+pub(crate) fn failures(
+    conditions: Vec<String>,
+    spurious: usize,
+    needed: usize,
+    undecidable: usize,
+    sent: u64,
+    cut: bool,
+) -> PyResult<Vec<String>> {
+    Ok(condition::failures_of(&Counts { spurious, needed, undecidable, sent }, cut, &parsed(&conditions)?))
+}
+
+/// What captures at several places of a path show together.
+#[pyclass(frozen)]
+pub(crate) struct Joined {
+    report: places::Report,
+}
+
+#[pymethods]
+impl Joined {
+    /// Returns the whole report as a JSON object.
+    fn json(&self) -> String {
+        self.report.json()
+    }
+
+    /// Returns a summary for people.
+    fn text(&self) -> String {
+        self.report.text()
+    }
+
+    /// Returns the truth about the capture of a place, counted from 0, as CSV.
+    fn truth(&self, place: usize) -> String {
+        self.report.truth(place)
+    }
+}
+
 /// Analyses a capture in memory, uncompressed.
 #[pyfunction]
 pub(crate) fn analyze_bytes(py: Python<'_>, name: &str, capture: &[u8]) -> PyResult<Captures> {
@@ -139,14 +177,15 @@ pub(crate) fn follow(py: Python<'_>, file: PathBuf, hear: Py<PyAny>) -> PyResult
     }
 }
 
-/// Analyses captures. Calls `progress` with the bytes read so far and the total, which is 0 if it
-/// is unknown.
-#[pyfunction]
-#[pyo3(signature = (files, progress=None))]
-pub(crate) fn analyze(py: Python<'_>, files: Vec<PathBuf>, progress: Option<Py<PyAny>>) -> PyResult<Captures> {
+/// Calls `work` with a function that passes the bytes read so far and the total to `progress`.
+fn with_progress<T: Send>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(files::Progress<'_>) -> Result<T, String> + Send,
+) -> PyResult<T> {
     let mut raised = None;
-    let report = py.detach(|| {
-        files::analyze(&files, &mut |read, all| {
+    let done = py.detach(|| {
+        work(&mut |read, all| {
             Python::attach(|py| {
                 let told = progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (read, all)).map(drop));
                 told.and_then(|()| py.check_signals()).map_err(|error| {
@@ -156,9 +195,24 @@ pub(crate) fn analyze(py: Python<'_>, files: Vec<PathBuf>, progress: Option<Py<P
             })
         })
     });
-    match (report, raised) {
-        (_, Some(error)) => Err(error),
-        (Err(message), None) => Err(CaptureError::new_err(message)),
-        (Ok(report), None) => Ok(Captures { report }),
+    match raised {
+        Some(error) => Err(error),
+        None => done.map_err(CaptureError::new_err),
     }
+}
+
+/// Analyses captures. Calls `progress` with the bytes read so far and the total, which is 0 if it
+/// is unknown.
+#[pyfunction]
+#[pyo3(signature = (files, progress=None))]
+pub(crate) fn analyze(py: Python<'_>, files: Vec<PathBuf>, progress: Option<Py<PyAny>>) -> PyResult<Captures> {
+    with_progress(py, progress, |progress| files::analyze(&files, progress)).map(|report| Captures { report })
+}
+
+/// Joins the captures of a path's places, given with their names in the order of the path. Calls
+/// `progress` as `analyze` does.
+#[pyfunction]
+#[pyo3(signature = (captures, progress=None))]
+pub(crate) fn join(py: Python<'_>, captures: Vec<(String, PathBuf)>, progress: Option<Py<PyAny>>) -> PyResult<Joined> {
+    with_progress(py, progress, |progress| files::join(&captures, progress)).map(|report| Joined { report })
 }

@@ -93,6 +93,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CaptureError", module.py().get_type::<captures::CaptureError>())?;
     module.add("PathError", module.py().get_type::<paths::PathError>())?;
     module.add_class::<captures::Captures>()?;
+    module.add_class::<captures::Joined>()?;
     module.add_class::<paths::CapturedPath>()?;
     module.add_class::<single::Run>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
@@ -107,7 +108,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(captures::analyze, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(captures::check_conditions, module)?)?;
+    module.add_function(wrap_pyfunction!(captures::failures, module)?)?;
     module.add_function(wrap_pyfunction!(captures::follow, module)?)?;
+    module.add_function(wrap_pyfunction!(captures::join, module)?)?;
     module.add_function(wrap_pyfunction!(captures::captured, module)?)?;
     module.add_function(wrap_pyfunction!(paths::extract_path, module)?)?;
     module.add_function(wrap_pyfunction!(paths::whatif_trial, module)?)?;

@@ -4,7 +4,7 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,19 @@ PAUSE_S = 1.0
 
 def command(options: argparse.Namespace) -> int:
     """Analyses the files. Returns 1 if a condition of `--fail-if` holds."""
+    from eifel.cli import places
+
+    if places.asked(options):
+        return places.command(options)
+    if not options.files:
+        raise BadInputError("expected FILE, or --sender FILE and --receiver FILE")
+    return _of_one_place(options)
+
+
+def _of_one_place(options: argparse.Namespace) -> int:
     from eifel import _engine
 
-    _expect_outputs(options)
+    expect_outputs(options, options.files)
     if options.facts:
         quic.expect_facts(options.files)
     try:
@@ -61,11 +71,11 @@ def command(options: argparse.Namespace) -> int:
     return FAILED if failures else OK
 
 
-def _expect_outputs(options: argparse.Namespace) -> None:
+def expect_outputs(options: argparse.Namespace, files: Sequence[str]) -> None:
     """Raises BadInputError if an output is one of the files to read."""
     for output in options.outputs:
         name = getattr(options, output.dest)
-        for file in map(Path, options.files if name else ()):
+        for file in map(Path, files if name else ()):
             if file.is_file() and Path(name).is_file() and file.samefile(name):
                 raise BadInputError(f"{output.flag} {name}: the file that is read; expected another name")
 

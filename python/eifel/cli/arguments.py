@@ -127,9 +127,20 @@ def _add_compare(commands: Commands) -> None:
     parser.output(
         "--plot",
         "FILE",
-        "draw both over one time axis: .png, .svg or .pdf",
+        "draw all repetitions, and one over time: .png, .svg or .pdf",
         *("PNG", "SVG", "PDF"),
         by_ending=True,
+    )
+    parser.add_argument(
+        "--draw",
+        action="append",
+        choices=("cdf", "box", "differences", "progress", "time-sequence"),
+        help="with --plot: a panel; may be repeated (default: the first four, without repetitions: progress)",
+    )
+    parser.word("--number", "NAME", "with --plot: the number that is drawn (default: time_s, or goodput_bps)")
+    parser.natural("--repetition", "N", "with --plot: the repetition drawn over time (default: the median one)")
+    parser.add_argument(
+        "--columns", choices=("one", "two"), help="with --plot: the width and letters for columns of a paper"
     )
     parser.verbose("show every number, also those that are zero")
     parser.jobs()
@@ -331,13 +342,17 @@ def _add_analyze(commands: Commands) -> None:
         "eifel analyze capture.pcapng --fail-if 'spurious>1%'",
     )
     parser.path(
-        "files", "FILE", "pcap, pcapng or snoop, perhaps compressed by gzip or zstd; - is standard input", nargs="+"
+        "files", "FILE", "pcap, pcapng or snoop, perhaps compressed by gzip or zstd; - is standard input", nargs="*"
     )
+    parser.path("--sender", "FILE", "the capture at the sender; with --receiver: the truth by both")
+    parser.path("--receiver", "FILE", "the capture of the same connections at the receiver")
+    parser.repeated("--between", "FILE", "with these: a capture on the path; may be repeated, from the sender on")
+    parser.folder("--truth", "FOLDER", "with these: write NAME.truth.csv for each capture there")
     parser.switch(
         "--facts",
         "FILE is a table of what any transport sent, acknowledged and declared lost (docs/reference/captures.md)",
     )
-    parser.output("--csv", "FILE", "write the retransmissions as CSV", "CSV")
+    parser.output("--csv", "FILE", "write the retransmissions as CSV; of both ends, the truth at the sender", "CSV")
     parser.output("--parquet", "FILE", "write the retransmissions as Parquet", "Parquet")
     parser.output("--annotate", "FILE", "copy the capture to a pcapng with comments", "pcapng")
     parser.folder("--xpl", "FOLDER", "write time-sequence graphs for xplot there")

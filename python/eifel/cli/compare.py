@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from rich.text import Text
 from eifel import scenario as scenarios
 from eifel.cli import OK
 from eifel.cli.output import console, heading, note, number, print_json, progress, table
-from eifel.comparison import Difference, compare
+from eifel.comparison import Comparison, Difference, compare
 from eifel.errors import BadInputError
+from eifel.files import opened
 from eifel.runs import run
 
 LONGEST_LABEL = 48
@@ -25,12 +27,7 @@ def command(options: argparse.Namespace) -> int:
     with progress("running") as advance:
         found = compare(sources, repetitions=repetitions, flow=options.flow, threads=options.jobs, progress=advance)
     if options.plot:
-        from eifel.plots.overlay import write
-
-        recorded = [run(source, record=("acks", "window")) for source in sources]
-        labels = [f"{letter}  {_short(name)}" for letter, name in zip(_letters(len(names)), names, strict=True)]
-        write(dict(zip(labels, recorded, strict=True)), found.flow, Path(options.plot))
-        note(f"wrote {options.plot}")
+        _plot(found, (names, sources), options)
     if options.json:
         head = {"scenarios": names, "seed": sources[0].seed, "repetitions": repetitions, "flow": found.flow}
         print_json("compare", {**head, "numbers": [_json(difference) for difference in found.numbers]})
@@ -45,6 +42,38 @@ def command(options: argparse.Namespace) -> int:
     else:
         note("one repetition says nothing of chance: --repetitions N")
     return OK
+
+
+def _plot(
+    found: Comparison, variants: tuple[Sequence[str], Sequence[scenarios.Source]], options: argparse.Namespace
+) -> None:
+    """Draws all repetitions and one of them over time, by default the median one."""
+    from eifel.plots import compared, save
+
+    names, sources = variants
+    letters = _letters(len(names))
+    labels = [f"{letter}  {_short(name)}" for letter, name in zip(letters, names, strict=True)]
+    number = found.number(options.number)
+    several = len(number.values[0]) > 1
+    panels = options.draw or [*(compared.PANELS if several else ()), "progress"]
+    title, runs = f"flow {found.flow}", {}
+    if several:
+        title += f", {len(number.values[0])} repetitions"
+    if set(panels) & set(compared.OF_RUNS):
+        chosen = found.median_repetition(number) if options.repetition is None else options.repetition
+        if chosen >= len(number.values[0]):
+            raise BadInputError(f"--repetition {chosen}: expected one below {len(number.values[0])}, as from 0 on")
+        runs = {name: run(source, repetition=chosen) for name, source in zip(labels, sources, strict=True)}
+        which = f" (the median one by {number.name} of {letters[0]})" if options.repetition is None and several else ""
+        title += f"; over time: repetition {chosen}{which}"
+    # Legends have the names, and the axes of panels room for letters only.
+    shown = replace(found, names=labels if list(panels) == ["cdf"] else letters)
+    columns = {None: None, "one": 1, "two": 2}[options.columns]
+    figure = compared.figure(shown, panels, number=options.number, runs=runs, columns=columns, title=title)
+    file = Path(options.plot)
+    with opened(file) as out:
+        save(figure, out, file.suffix.lstrip("."))
+    note(f"wrote {file}: {title}")
 
 
 def _variants(options: argparse.Namespace) -> tuple[list[str], list[scenarios.Source]]:

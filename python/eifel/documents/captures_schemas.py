@@ -228,6 +228,53 @@ def _path() -> Schema:
     )
 
 
+def places() -> Schema:
+    clock = {
+        "place": STR,
+        **dict.fromkeys(("ahead_ms", "off_by_ms", "least_drift_ppm", "most_drift_ppm"), maybe(NUM)),
+        "stepped": BOOL,
+    }
+    direction = {
+        **dict.fromkeys(("segments", "bytes", "arrived", "lost", "unknown"), INT),
+        "lost_between": array(record({"from": STR, "to": STR, "lost": INT})),
+        "copies": INT,
+        "reordered": INT,
+        "reordered_ms_max": maybe(NUM),
+        "delay_ms": maybe(record(dict.fromkeys(("min", "median", "max"), NUM))),
+        "captures": record(dict.fromkeys(("not_at_sender", "not_at_receiver"), INT)),
+        "retransmissions": record(dict.fromkeys(("spurious", "needed", "undecidable"), INT)),
+    }
+    connection = {
+        "connection": INT,
+        "sender": STR,
+        "receiver": STR,
+        "clocks": array(record(clock)),
+        "directions": pair(record(direction)),
+    }
+    retransmission = {
+        "connection": INT,
+        "from_sender": BOOL,
+        "time_s": NUM,
+        "frames": array(maybe(INT)),
+        "seq": INT,
+        "bytes": INT,
+        "copy": INT,
+        "fate": word("arrived", "lost", "unknown"),
+        "lost_between": maybe(pair(STR)),
+        "verdict": VERDICT,
+        "confidence": CONFIDENCE,
+        "original_known": BOOL,
+    }
+    return record(
+        {
+            "places": array(record({"place": STR, "file": STR, "frames": INT, "error": maybe(STR)})),
+            "connections": array(record(connection)),
+            "connections_alone": INT,
+            "retransmissions": array(record(retransmission)),
+        }
+    )
+
+
 def truth_score() -> Schema:
     row = {"place": STR, "by": word("all", "class", "cause"), "name": STR, **counts(truth.Score)}
     return record({"folder": STR, "tool": STR, "rows": array(record(row))})

@@ -1,31 +1,27 @@
 """Draws one flow of several runs over one time axis: its progress and its window."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from eifel.files import opened
-from eifel.plots import Figure, save, style
+from eifel.plots import Axes, Figure, style
 from eifel.result import Result
 
-COLOURS = (style.SENT, style.SPURIOUS, style.LIMIT, style.NEEDED, style.PROBE, style.ACK)
 
-
-def write(results: Mapping[str, Result], flow: str, file: Path) -> None:
-    with opened(file) as out:
-        save(draw(results, flow), out, file.suffix.lstrip("."))
-
-
-def draw(results: Mapping[str, Result], flow: str) -> Figure:
+def figure(results: Mapping[str, Result], flow: str, *, columns: int | None = None) -> Figure:
     """Draws acknowledged bytes above, and congestion windows below."""
-    figure, (far, window) = style.new_figure(2, (7.2, 6.0))
+    width = style.width_in(columns)
+    drawn, (far, window) = style.new_figure(2, (width, width * 0.83))
+    draw(far, window, results, flow)
+    return style.finish(drawn, [far, window], f"flow {flow}")
+
+
+def draw(far: Axes, window: Axes, results: Mapping[str, Result], flow: str) -> None:
     for number, (name, result) in enumerate(results.items()):
         place = [str(of["flow"]) for of in result.flows].index(flow)
-        colour = COLOURS[number % len(COLOURS)]
+        look = style.look(number, len(results))
         acks, windows = result.of("acks", place), result.of("window", place)
         dense = style.dense(len(acks))
-        far.step(acks["t_ns"] / 1e9, acks["cumulative"] / 1e6, where="post", color=colour, label=name, **dense)
+        far.step(acks["t_ns"] / 1e9, acks["cumulative"] / 1e6, where="post", label=name, **look, **dense)
         dense = style.dense(len(windows))
-        window.step(windows["t_ns"] / 1e9, windows["cwnd"] / 1e3, where="post", color=colour, label=name, **dense)
+        window.step(windows["t_ns"] / 1e9, windows["cwnd"] / 1e3, where="post", label=name, **look, **dense)
     far.set_ylabel("Acknowledged, MB")
     window.set_ylabel("Window, kB")
-    return style.finish(figure, [far, window], f"flow {flow}")

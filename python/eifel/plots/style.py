@@ -22,6 +22,9 @@ SPIKE = "#d9dee4"
 OUTAGE = "#a3acb7"
 LIMIT = "#2f8f6b"
 
+SCREEN_IN = 7.2
+CURVES = (SENT, SPURIOUS, LIMIT, NEEDED, PROBE, ACK)
+DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 DENSE = 20_000
 """A layer with more marks is drawn as pixels inside an SVG or PDF."""
 TITLE_LETTERS_PER_IN = 13
@@ -48,18 +51,48 @@ def new_figure(
 def finish(figure: Figure, axes: list[Axes], title: str, x: str = "Time, s") -> Figure:
     """Adds grids, legends, the label of the shared horizontal axis, and the title."""
     for place in axes:
-        place.grid(True, color="#e6e9ed", linewidth=0.6)
-        place.set_axisbelow(True)
-        place.spines[["top", "right"]].set_visible(False)
-        handles, labels = place.get_legend_handles_labels()
-        if handles:
-            place.legend(handles, labels, loc="best", fontsize=7, frameon=True, framealpha=0.85, ncols=2)
+        dress(place)
     axes[-1].set_xlabel(x)
     if axes[0].get_xscale() == "linear":
         axes[0].set_xlim(left=0)
     if title:
         figure.suptitle(textwrap.fill(title, int(TITLE_LETTERS_PER_IN * figure.get_figwidth())), fontsize=10)
     return figure
+
+
+def dress(axes: Axes, columns: int = 2) -> None:
+    """Adds a grid and a legend with this many columns."""
+    axes.grid(True, color="#e6e9ed", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        axes.legend(handles, labels, loc="best", fontsize=7, frameon=True, framealpha=0.85, ncols=columns)
+
+
+def look(number: int, count: int) -> dict[str, Any]:
+    """Returns colour, width and dashes of the curve with this number among several.
+
+    Later curves are thinner and have gaps, so that a curve below them stays visible where they coincide.
+    """
+    width = 1.0 + 0.9 * (count - 1 - number) if count <= 4 else 1.2
+    return {
+        "color": CURVES[number % len(CURVES)],
+        "linewidth": width,
+        "linestyle": DASHES[number % len(DASHES)] if number else "-",
+    }
+
+
+def paper(columns: int | None) -> Any:
+    """Returns matplotlib's settings for a figure of one or two columns of a paper; none for a screen."""
+    if columns is None:
+        return {}
+    return {"font.size": 8, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7, "pdf.fonttype": 42}
+
+
+def width_in(columns: int | None) -> float:
+    """Returns the width of a figure: one or two columns of the IEEE's and ACM's papers, or for a screen."""
+    return SCREEN_IN if columns is None else {1: 3.4, 2: 7.0}[columns]
 
 
 def shade(axes: Axes, result: Result, flow: int) -> None:

@@ -12,6 +12,7 @@ use crate::analysis::{Analyzer, Totals};
 use crate::frame::decode::{self, Content, Fragments};
 use crate::frame::read::Frame;
 use crate::frame::source::{STANDARD_INPUT, Stopped, damage, frames_of, length, open, pieces_of, plain};
+use crate::places::{self, Place};
 use crate::quic::{self, Losses};
 use crate::report::annotate::Annotator;
 use crate::report::anonymise::Anonymiser;
@@ -75,6 +76,23 @@ pub fn follow(path: &Path, on_totals: &mut dyn FnMut(Totals) -> Result<(), Strin
     let frames = analyzer.totals().frames;
     let capture = Capture { file: path.display().to_string(), frames, error: damage(read, frames)? };
     Ok(Report::of_one(capture, analyzer.finish()))
+}
+
+/// Joins the captures of a path's places, given with their names in the order of the path.
+///
+/// # Errors
+/// Returns one line that names the file of which no frame could be read.
+pub fn join(captures: &[(String, PathBuf)], progress: Progress<'_>) -> Result<places::Report, String> {
+    let all = captures.iter().map(|(_, path)| length(path)).sum();
+    let (mut joined, mut before) = (Vec::new(), 0);
+    for (name, path) in captures {
+        let mut place = Place::new(name, &path.display().to_string());
+        let read = frames_of(path, |frame| place.frame(frame), |read| progress(before + read, all));
+        place.note_error(damage(read, place.frames())?);
+        before += length(path);
+        joined.push(place);
+    }
+    Ok(places::join(joined))
 }
 
 /// Returns whether a file is a log and not a capture, by its name or its first bytes.

@@ -68,13 +68,11 @@ impl Condition {
         })
     }
 
-    /// Returns whether the report meets the condition.
-    fn holds(&self, report: &Report) -> bool {
-        let count = counted(report, self.of) as f64;
-        let all = segments(report) + report.quic.as_ref().map_or(0, sent);
+    fn holds(&self, counts: &Counts) -> bool {
+        let count = counts.of(self.of) as f64;
         let value = match self.percent {
-            true if all == 0 => 0.0,
-            true => 100.0 * count / all as f64,
+            true if counts.sent == 0 => 0.0,
+            true => 100.0 * count / counts.sent as f64,
             false => count,
         };
         (self.compare)(&value, &self.bound)
@@ -84,6 +82,70 @@ impl Condition {
 impl Display for Condition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "'{}'", self.text)
+    }
+}
+
+/// What conditions count: retransmissions by verdict, without probes, and segments with data; of logs, the packets
+/// declared lost and those sent.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Counts {
+    pub spurious: usize,
+    pub needed: usize,
+    pub undecidable: usize,
+    pub sent: u64,
+}
+
+impl Counts {
+    fn of(&self, of: Of) -> usize {
+        match of {
+            Of::Verdict(Verdict::Spurious) => self.spurious,
+            Of::Verdict(Verdict::Needed) => self.needed,
+            Of::Verdict(Verdict::Undecidable) => self.undecidable,
+            Of::All => self.spurious + self.needed + self.undecidable,
+        }
+    }
+
+    /// Returns why the numbers cannot answer a condition, on verdicts or on numbers; `None` if they can.
+    /// `what` names what is counted, and `none_sent` says that there is none.
+    fn cannot_say(&self, verdicts: bool, what: &str, none_sent: &str) -> Option<String> {
+        let all = self.of(Of::All);
+        match () {
+            () if self.sent == 0 => Some(none_sent.to_owned()),
+            () if verdicts && all > 0 && all == self.undecidable => {
+                Some(format!("nothing is known of any of the {all} {what}"))
+            }
+            () => None,
+        }
+    }
+
+    fn of_captures(report: &Report) -> Self {
+        let count = |verdict| report.count(verdict);
+        Self {
+            spurious: count(Verdict::Spurious),
+            needed: count(Verdict::Needed),
+            undecidable: count(Verdict::Undecidable),
+            sent: report.directions().map(|way| way.counts.segments).sum(),
+        }
+    }
+
+    /// Nothing is known of the packets that a log does not name.
+    fn of_logs(losses: &Losses) -> Self {
+        let unnamed = losses.traces.iter().map(|trace| trace.unnamed as usize).sum::<usize>();
+        Self {
+            spurious: losses.count(LossVerdict::Spurious),
+            needed: losses.count(LossVerdict::Genuine),
+            undecidable: losses.count(LossVerdict::Undecidable) + unnamed,
+            sent: losses.traces.iter().map(|trace| trace.sent).sum(),
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            spurious: self.spurious + other.spurious,
+            needed: self.needed + other.needed,
+            undecidable: self.undecidable + other.undecidable,
+            sent: self.sent + other.sent,
+        }
     }
 }
 
@@ -99,66 +161,43 @@ pub fn failures(report: &Report, conditions: &[Condition]) -> Vec<String> {
         let why = if unread.is_empty() { "it shows no TCP or SCTP packet".to_owned() } else { unread.join(", ") };
         return vec![format!("nothing in the capture can be judged: {why}")];
     }
+    let captures = Counts::of_captures(report);
+    let logs = report.quic.as_ref().map(Counts::of_logs);
+    let counts = captures.and(logs.unwrap_or_default());
+    judged(conditions, &counts, |verdicts| {
+        let unclear = |logs: Counts| {
+            logs.cannot_say(verdicts, "packets declared lost", "the logs show no packets that were sent")
+        };
+        logs.and_then(unclear).or_else(|| {
+            let cut = report.captures.iter().any(|capture| capture.error.is_some());
+            if cut { Some(CUT.to_owned()) } else { logs.is_none().then(|| unclear_captures(&captures, verdicts))? }
+        })
+    })
+}
+
+/// Why captures that could not be read to their end answer no condition.
+const CUT: &str = "the rest of a file could not be read";
+
+fn unclear_captures(counts: &Counts, verdicts: bool) -> Option<String> {
+    counts.cannot_say(verdicts, "retransmissions", "no segment has data")
+}
+
+/// Returns the same for captures with these counts. `cut` if a file could not be read to its end.
+pub fn failures_of(counts: &Counts, cut: bool, conditions: &[Condition]) -> Vec<String> {
+    judged(conditions, counts, |verdicts| if cut { Some(CUT.to_owned()) } else { unclear_captures(counts, verdicts) })
+}
+
+/// Returns the conditions that hold, or if none does, why they cannot be answered. `unclear` tells this,
+/// given whether a condition is on verdicts.
+fn judged(conditions: &[Condition], counts: &Counts, unclear: impl Fn(bool) -> Option<String>) -> Vec<String> {
     let because = |why: &str| format!("fails because of --fail-if{why}");
     let holding: Vec<_> =
-        conditions.iter().filter(|one| one.holds(report)).map(|one| because(&format!(" {one}"))).collect();
+        conditions.iter().filter(|one| one.holds(counts)).map(|one| because(&format!(" {one}"))).collect();
     if !holding.is_empty() || conditions.is_empty() {
         return holding;
     }
     let verdicts = conditions.iter().any(|one| matches!(one.of, Of::Verdict(Verdict::Spurious | Verdict::Needed)));
-    let why = log_cannot_say(report, verdicts).or_else(|| capture_cannot_say(report, verdicts));
-    why.map(|why| because(&format!(": {why}"))).into_iter().collect()
-}
-
-/// Returns why captures cannot answer a condition, on verdicts or on numbers; `None` if they can.
-fn capture_cannot_say(report: &Report, verdicts: bool) -> Option<String> {
-    if report.captures.iter().any(|capture| capture.error.is_some()) {
-        return Some("the rest of a file could not be read".to_owned());
-    }
-    if report.quic.is_some() {
-        return None;
-    }
-    if segments(report) == 0 {
-        return Some("no segment has data".to_owned());
-    }
-    let [all, unknown] = [Of::All, Of::Verdict(Verdict::Undecidable)].map(|of| counted(report, of));
-    (verdicts && all > 0 && all == unknown).then(|| format!("nothing is known of any of the {all} retransmissions"))
-}
-
-/// The same for logs.
-fn log_cannot_say(report: &Report, verdicts: bool) -> Option<String> {
-    let losses = report.quic.as_ref()?;
-    if sent(losses) == 0 {
-        return Some("the logs show no packets that were sent".to_owned());
-    }
-    let [all, unknown] = [Of::All, Of::Verdict(Verdict::Undecidable)].map(|of| lost(losses, of));
-    let said = || format!("nothing is known of any of the {all} packets declared lost");
-    (verdicts && all > 0 && all == unknown).then(said)
-}
-
-fn counted(report: &Report, of: Of) -> usize {
-    let repairs = report.retransmissions.iter().filter(|one| !one.is_probe());
-    let counts = |verdict| matches!(of, Of::All) || of == Of::Verdict(verdict);
-    repairs.filter(|one| counts(one.verdict)).count() + report.quic.as_ref().map_or(0, |losses| lost(losses, of))
-}
-
-/// Returns the number of packets declared lost. Nothing is known of those that a log does not name.
-fn lost(losses: &Losses, of: Of) -> usize {
-    let unnamed = losses.traces.iter().map(|trace| trace.unnamed as usize).sum::<usize>();
-    match of {
-        Of::All => losses.packets.len() + unnamed,
-        Of::Verdict(Verdict::Spurious) => losses.count(LossVerdict::Spurious),
-        Of::Verdict(Verdict::Needed) => losses.count(LossVerdict::Genuine),
-        Of::Verdict(Verdict::Undecidable) => losses.count(LossVerdict::Undecidable) + unnamed,
-    }
-}
-
-fn sent(losses: &Losses) -> u64 {
-    losses.traces.iter().map(|trace| trace.sent).sum()
-}
-
-fn segments(report: &Report) -> u64 {
-    report.directions().map(|way| way.counts.segments).sum()
+    unclear(verdicts).map(|why| because(&format!(": {why}"))).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -185,9 +224,9 @@ mod tests {
     fn a_bound_is_compared_with_a_number_or_a_share() {
         let capture = include_bytes!("../../tests/faults/ack_at_once_nots.pcap");
         let report = Report::of_bytes("x.pcap", capture).unwrap();
-        let (segments, spurious) = (segments(&report), report.count(Verdict::Spurious));
-        assert_eq!(spurious, 6);
-        let share = 100.0 * spurious as f64 / segments as f64;
+        let counts = Counts::of_captures(&report);
+        assert_eq!(counts.spurious, 6);
+        let share = 100.0 * counts.spurious as f64 / counts.sent as f64;
         for (text, expected) in [
             ("spurious>5".to_owned(), true),
             ("spurious>6".to_owned(), false),
@@ -199,7 +238,7 @@ mod tests {
             (format!("spurious>{}%", share + 0.01), false),
             ("retransmissions=9".to_owned(), true),
         ] {
-            assert_eq!(Condition::parse(&text).unwrap().holds(&report), expected, "{text}");
+            assert_eq!(Condition::parse(&text).unwrap().holds(&counts), expected, "{text}");
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! A truth file is CSV with a header. Each row is a retransmission. The columns `frame`, `seq` or
 //! `tsn`, `nth` and `spurious` (0 or 1) are required. `cause` and `time` are optional, and other
-//! columns are ignored.
+//! columns are ignored. A row with an empty `spurious` is a retransmission whose truth is unknown. It
+//! counts neither way.
 //!
 //! Rows and retransmissions are matched in the first of these ways that applies. The score names it,
 //! because only the first two judge whether the right frame was found.
@@ -39,8 +40,8 @@ pub struct KnownRetransmission {
     pub seq: u32,
     /// The number of this transmission: 2 is the first retransmission.
     pub copy: usize,
-    /// Whether an earlier transmission arrived.
-    pub spurious: bool,
+    /// Whether an earlier transmission arrived; `None` if the truth does not know.
+    pub spurious: Option<bool>,
     /// The true cause, if known.
     pub cause: Option<String>,
 }
@@ -73,7 +74,10 @@ pub fn read_truth(text: &str) -> Result<Vec<KnownRetransmission>, String> {
             time_s: time.and_then(|place| fields.get(place)?.parse().ok()),
             seq: read(seq)? as u32,
             copy: read(nth)? as usize,
-            spurious: read(spurious)? != 0,
+            spurious: match fields.get(spurious) {
+                Some(&"") => None,
+                _ => Some(read(spurious)? != 0),
+            },
             cause: cause.and_then(|place| fields.get(place)).filter(|text| !text.is_empty()).map(ToString::to_string),
         });
     }
@@ -95,7 +99,7 @@ pub enum MatchedBy {
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Score {
     pub matched_by: MatchedBy,
-    /// Rows of the truth.
+    /// Rows of the truth whose verdict is known.
     pub retransmissions: u64,
     /// Rows found in the capture.
     pub found: u64,
@@ -147,9 +151,11 @@ pub struct Mismatch {
 /// Compares an analysis with the truth.
 pub fn score(truth: &[KnownRetransmission], found: &[Retransmission]) -> Score {
     let (matched_by, belongs) = assign(truth, found);
-    let mut score = Score { matched_by, retransmissions: truth.len() as u64, ..Score::default() };
+    let mut score = Score { matched_by, ..Score::default() };
     for (row, index) in truth.iter().zip(&belongs) {
-        let truth = format!("{} {}", row.cause.as_deref().unwrap_or("?"), word(row.spurious));
+        let Some(spurious) = row.spurious else { continue };
+        score.retransmissions += 1;
+        let truth = format!("{} {}", row.cause.as_deref().unwrap_or("?"), word(spurious));
         let Some(index) = index else {
             let (frame, seq, copy) = (row.frame, row.seq, row.copy);
             score.wrong.push(Mismatch { frame, seq, copy, truth, found: "not found".into() });
@@ -158,7 +164,7 @@ pub fn score(truth: &[KnownRetransmission], found: &[Retransmission]) -> Score {
         let one = &found[*index];
         score.found += 1;
         let cause = row.cause.as_deref().is_none_or(|cause| cause == one.cause.name());
-        let verdict = match (one.verdict, row.spurious) {
+        let verdict = match (one.verdict, spurious) {
             (Verdict::Spurious, true) | (Verdict::Needed, false) => true,
             (Verdict::Undecidable, _) => {
                 score.undecidable += 1;
@@ -316,6 +322,13 @@ mod tests {
         let score = score(&read_truth(TRUTH).unwrap(), &found);
         assert_eq!((score.found, score.right, score.needed_called_spurious_certainly), (2, 1, 1));
         assert_eq!(score.matched_by, MatchedBy::Order);
+    }
+
+    #[test]
+    fn a_row_without_a_known_verdict_counts_neither_way() {
+        let found = [one(6, 3.642514401, 40, End::Client), one(11, 4.950037593, 43, End::Client)];
+        let score = score(&read_truth(&TRUTH.replace("43,2,0", "43,2,")).unwrap(), &found);
+        assert_eq!((score.retransmissions, score.found, score.right, score.not_in_truth), (1, 1, 1, 0));
     }
 
     #[test]
