@@ -43,7 +43,7 @@ enum kind { START = 1, SENT, RETRANSMITTED, ACK, STATE, END };
 /* Flags of a fact. */
 #define BY_TIMER 1 /* a timer is expiring */
 #define AFTER_TIMEOUT 2 /* the first retransmission since the state became Loss */
-#define CUT 4 /* the observation is too long */
+#define MISSED 4 /* an ACK was not told of */
 #define CLOSED 8 /* the socket is destroyed */
 #define MORE 16 /* there are more segments than could be told of */
 
@@ -451,7 +451,7 @@ INLINE struct watched *observed(struct sock *sk)
 INLINE void finish(struct sock *sk, struct watched *w, u8 flags)
 {
 	if (on_closed(sk, w))
-		flags |= CUT;
+		flags |= MISSED;
 	struct fact *fact = reserve(w, sizeof(*fact), END);
 	w->active = 0;
 	if (!fact)
@@ -578,10 +578,8 @@ SEC("tp_btf/tcp_probe") int acknowledged(u64 *ctx)
 	int repaired = !before(tp->snd_una, w->high) && !tp->retrans_out && !tp->sacked_out && !more;
 	int over = now - w->last_sign > (trips > LINGER ? trips : LINGER) &&
 		   BITS(tp, inet_conn.icsk_ca_state) == CA_OPEN;
-	if (repaired && (over || age > LONG))
+	if ((repaired && (over || age > LONG)) || age > TOO_LONG)
 		finish(sk, w, 0);
-	else if (age > TOO_LONG)
-		finish(sk, w, CUT);
 	return 0;
 }
 

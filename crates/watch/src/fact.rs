@@ -14,7 +14,7 @@ pub(crate) const PROBE_TIMER: u8 = 5;
 /// Flags of a fact.
 pub(crate) const BY_TIMER: u8 = 1;
 pub(crate) const AFTER_TIMEOUT: u8 = 2;
-pub(crate) const CUT: u8 = 4;
+pub(crate) const MISSED: u8 = 4;
 pub(crate) const CLOSED: u8 = 8;
 pub(crate) const MORE: u8 = 16;
 

@@ -1,7 +1,7 @@
 //! What is observed of a connection, from a loss sign to its repair, and the verdicts on it.
 
 use crate::cause::Cause;
-use crate::fact::{CUT, Fact, Start, Step, Window};
+use crate::fact::{Fact, MISSED, Start, Step, Window};
 use crate::replay::Replay;
 use eifel_capture::result::{Confidence, Retransmission, Verdict};
 use serde::Serialize;
@@ -75,10 +75,10 @@ impl Observation {
     /// Takes the next fact.
     pub(crate) fn push(&mut self, fact: Fact) {
         let head = fact.head();
-        let cut = head.flags & CUT != 0 && matches!(fact, Fact::End(_));
+        let missed = head.flags & MISSED != 0 && matches!(fact, Fact::End(_));
         // Packets that are found outside of TCP have no number.
         let is_next = head.number == 0 || head.number == self.number + 1;
-        self.has_hole |= cut || !is_next;
+        self.has_hole |= missed || !is_next;
         self.number = self.number.max(head.number);
         // A segment has the time when it was sent.
         if !matches!(fact, Fact::Sent(_)) {
