@@ -22,8 +22,7 @@ COUNTED = ("facts", "facts_dropped", "retransmissions_dropped", "observations", 
 """The engine's counts that a summary has."""
 
 METRICS: Mapping[str, str] = {
-    "eifel_tcp_retransmissions_total": "Retransmissions that were judged, by cause and verdict.",
-    "eifel_tcp_retransmitted_segments_total": "Segments in them, by cause and verdict.",
+    "eifel_tcp_retransmissions_total": "Segments that were sent again and judged, by cause and verdict.",
     "eifel_tcp_retransmitted_bytes_total": "Payload bytes in them, by cause and verdict.",
     "eifel_tcp_undone_total": "Reductions of a congestion window that the kernel undid.",
     "eifel_tcp_observations_total": "Times from a loss sign of a connection to its repair.",
@@ -82,7 +81,6 @@ class Found:
     """Of more connections, those with the fewest retransmissions are left out; totals keep them."""
     counts: Mapping[str, int] = field(default_factory=dict)
     retransmissions: Counter[tuple[str, str]] = field(default_factory=Counter)
-    segments: Counter[tuple[str, str]] = field(default_factory=Counter)
     bytes: Counter[tuple[str, str]] = field(default_factory=Counter)
     connections: dict[int, Connection] = field(default_factory=dict)
 
@@ -90,7 +88,6 @@ class Found:
         for row in rows:
             key = row["cause"], row["verdict"]
             self.retransmissions[key] += 1
-            self.segments[key] += row["segments"]
             self.bytes[key] += row["bytes"]
             number = row["connection"]
             if number not in self.connections:
@@ -129,7 +126,7 @@ class Found:
     def prometheus(self, causes: Iterable[str]) -> str:
         """Returns the metrics in Prometheus' text format. Those with labels have a value for each of `causes`."""
         causes = tuple(causes)
-        labelled = zip(METRICS, (self.retransmissions, self.segments, self.bytes), strict=False)
+        labelled = zip(METRICS, (self.retransmissions, self.bytes), strict=False)
         return "".join((*self._labelled(labelled, causes), *self._unlabelled()))
 
     def _labelled(

@@ -20,12 +20,12 @@ from typing import IO, Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from test_schemas import closed
 
 from eifel import _engine
 from eifel.documents import schemas
 from eifel.errors import BadInputError
 from eifel.watch import METRICS, Condition, Found, line
+from test_schemas import closed
 
 RECORDINGS = 12
 """One recording of each class that is drawn, and two of some."""
@@ -44,7 +44,6 @@ def row(**others: Any) -> dict[str, Any]:
         "remote": "10.0.0.2:4000",
         "seq": 1,
         "bytes": 100,
-        "segments": 1,
         "cause": "tlp",
         "verdict": "spurious",
         "confidence": "certain",
@@ -121,10 +120,10 @@ def scraped(text: str) -> dict[str, float]:
 
 def test_metrics_have_a_value_for_each_cause_and_verdict() -> None:
     found = Found()
-    found.add([row(segments=2)])
+    found.add([row(), row()])
     found.counts = {"facts_dropped": 5}
     values = scraped(found.prometheus(_engine.watched_causes()))
-    assert values['eifel_tcp_retransmitted_segments_total{cause="tlp",verdict="spurious"}'] == 2
+    assert values['eifel_tcp_retransmissions_total{cause="tlp",verdict="spurious"}'] == 2
     assert values['eifel_tcp_retransmissions_total{cause="rto",verdict="needed"}'] == 0
     assert values["eifel_watch_facts_dropped_total"] == 5
     assert sum(series.startswith("eifel_tcp_retransmissions_total") for series in values) == 3 * 8

@@ -2,9 +2,10 @@
 
 use crate::cause::Cause;
 use crate::fact::{Fact, MISSED, Start, Step, Window};
-use crate::replay::Replay;
+use crate::replay::{Replay, segments};
 use eifel_capture::result::{Confidence, Retransmission, Verdict};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// Facts kept of an observation. Beyond this number it has a hole.
@@ -29,7 +30,7 @@ pub(crate) struct Observation {
     pub(crate) last: u64,
 }
 
-/// A retransmission with its verdict.
+/// A segment that was sent again, with its verdict.
 #[derive(Clone, Debug, Serialize)]
 pub struct Judged {
     /// When it was sent, in seconds since 1970.
@@ -42,8 +43,6 @@ pub struct Judged {
     pub namespace: u32,
     pub seq: u32,
     pub bytes: u32,
-    /// Segments of the maximum size in it, as the kernel counts them.
-    pub segments: u32,
     /// Why it was sent, by the kernel's state.
     pub cause: Cause,
     pub verdict: Verdict,
@@ -108,7 +107,7 @@ impl Observation {
     pub(crate) fn judge(&self, since_1970: u64) -> Vec<Judged> {
         let replay = Replay::new(&self.start, &self.facts);
         let mut by_mtu = false;
-        let mut rows: Vec<(usize, Judged)> = Vec::new();
+        let mut rows: Vec<((usize, usize), Judged)> = Vec::new();
         for (number, fact) in self.facts.iter().enumerate() {
             let Fact::Retransmitted(step) = fact else { continue };
             let cause = Cause::find(step, &mut by_mtu);
@@ -118,11 +117,14 @@ impl Observation {
                 _ if replay.is_unknown(step) => Some(NOT_OBSERVED),
                 _ => None,
             };
-            rows.push((number, self.row((number, step), cause, unknown, since_1970)));
+            let row = self.row((number, step), cause, unknown, since_1970);
+            for (index, (seq, bytes)) in segments(step.seq, step.len, self.start.mss).enumerate() {
+                rows.push(((number, index), Judged { seq, bytes, ..row.clone() }));
+            }
         }
-        let found = replay.judge(since_1970);
+        let found: BTreeMap<_, _> = replay.judge(since_1970).into_iter().collect();
         for (number, row) in &mut rows {
-            let one = found.iter().find(|(of, _)| of == number).map(|(_, one)| one);
+            let one = found.get(number);
             if let Some(one) = one.filter(|_| row.reason == NO_DATA) {
                 row.take(one);
             }
@@ -146,7 +148,6 @@ impl Observation {
             namespace: self.start.namespace,
             seq: step.seq,
             bytes: step.len,
-            segments: step.len.div_ceil(self.start.mss.max(1)).max(1),
             cause,
             verdict: Verdict::Undecidable,
             confidence: Confidence::Weak,

@@ -17,14 +17,29 @@ use eifel_packet::seq::Seq;
 /// The time between a packet of the handshake and the next thing that happens, in nanoseconds.
 const AT_ONCE: u64 = 10_000;
 
+/// The most segments of a buffer.
+const MOST_SEGMENTS: u32 = 1 << 10;
+
 /// The window of packets that are put in front.
 const WINDOW: u16 = u16::MAX;
 
-/// A packet, when it passed, and the number of the fact of a retransmission.
+/// A packet, when it passed, and which retransmission it is: the number of its fact, and of its segment
+/// there.
 struct Passing {
     nanos: u64,
     packet: Packet,
-    retransmission: Option<usize>,
+    retransmission: Option<(usize, usize)>,
+}
+
+/// Returns the segments that a buffer of the socket leaves as: start and length. A buffer without data is one
+/// too.
+pub(crate) fn segments(seq: u32, len: u32, mss: u32) -> impl Iterator<Item = (u32, u32)> {
+    let mss = mss.max(1);
+    let count = len.div_ceil(mss).clamp(1, MOST_SEGMENTS);
+    (0..count).map(move |number| {
+        let from = number * mss;
+        (seq.wrapping_add(from), (len - from).min(if number + 1 == count { u32::MAX } else { mss }))
+    })
 }
 
 /// What is made of an observation's facts.
@@ -79,7 +94,7 @@ impl<'a> Replay<'a> {
         Flow::new(&self.addresses(), (self.start.local.port(), self.start.remote.port()), 0)
     }
 
-    fn add(&mut self, nanos: u64, segment: Segment, retransmission: Option<usize>) {
+    fn add(&mut self, nanos: u64, segment: Segment, retransmission: Option<(usize, usize)>) {
         let own = segment.source_port == self.start.local.port();
         let addresses = if own { self.addresses() } else { self.addresses().reversed() };
         let packet = Packet { addresses, identification: 0, hop_limit: 64, tunnel: 0, segment };
@@ -112,13 +127,16 @@ impl<'a> Replay<'a> {
         }
     }
 
+    /// Adds the segments of a buffer, which leave at once.
     fn add_sent(&mut self, nanos: u64, (seq, end, len): (u32, u32, u32), recent: u32, number: Option<usize>) {
-        let mut segment = self.own(seq, nanos, recent);
-        segment.payload_len = len;
-        if end.wrapping_sub(seq) > len {
-            segment.flags = segment.flags.with(Flags::FIN);
+        for (index, (start, payload)) in segments(seq, len, self.start.mss).enumerate() {
+            let mut segment = self.own(start, nanos, recent);
+            segment.payload_len = payload;
+            if end.wrapping_sub(start) == payload.wrapping_add(1) {
+                segment.flags = segment.flags.with(Flags::FIN);
+            }
+            self.add(nanos, segment, number.map(|number| (number, index)));
         }
-        self.add(nanos, segment, number);
     }
 
     /// Adds the first transmission of a segment.
@@ -225,9 +243,9 @@ impl<'a> Replay<'a> {
         self.add(answered + AT_ONCE, ack, None);
     }
 
-    /// Judges the retransmissions. Each is given with the number of its fact. `since_1970` is added to
+    /// Judges the retransmissions. Each is given with the number of its fact, and of its segment there. `since_1970` is added to
     /// times, in nanoseconds.
-    pub(crate) fn judge(mut self, since_1970: u64) -> Vec<(usize, Retransmission)> {
+    pub(crate) fn judge(mut self, since_1970: u64) -> Vec<((usize, usize), Retransmission)> {
         // At one instant, ACKs come before what they cause.
         let is_own = |packet: &Packet| packet.segment.source_port == self.start.local.port();
         self.passing.sort_by_key(|one| (one.nanos, is_own(&one.packet)));

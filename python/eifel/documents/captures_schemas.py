@@ -240,7 +240,7 @@ def watch() -> Schema:
     """Returns the schema of a retransmission's line."""
     row = {
         **dict.fromkeys(("time_s",), NUM),
-        **dict.fromkeys(("connection", "namespace", "seq", "bytes", "segments", "cwnd_before", "cwnd"), INT),
+        **dict.fromkeys(("connection", "namespace", "seq", "bytes", "cwnd_before", "cwnd"), INT),
         **dict.fromkeys(("local", "remote", "reason"), STR),
         "cause": KERNELS_CAUSE,
         "verdict": VERDICT,
