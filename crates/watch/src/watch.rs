@@ -20,8 +20,8 @@ const MOST_FACTS: usize = 2_000_000;
 /// Facts taken at once, so that the caller hears of time passing.
 const AT_ONCE: usize = 100_000;
 
-/// What identifies a connection: its socket, and its ends.
-type Key = (u64, SocketAddr, SocketAddr);
+/// A connection of a socket: its ends, and its number.
+type Numbered = (SocketAddr, SocketAddr, u64);
 
 /// Counts since the beginning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -46,7 +46,8 @@ pub struct Counts {
 pub struct Observations {
     /// By socket.
     open: BTreeMap<u64, Observation>,
-    connections: BTreeMap<Key, u64>,
+    /// The latest connection of each socket.
+    connections: BTreeMap<u64, Numbered>,
     kept: usize,
     /// Added to the kernel's times, to make them those since 1970.
     since_1970: u64,
@@ -81,7 +82,7 @@ impl Observations {
                 if is_end {
                     self.finish(head.socket, into);
                     if head.flags & CLOSED != 0 {
-                        self.forget(head.socket);
+                        self.connections.remove(&head.socket);
                     }
                 }
                 if self.kept > MOST_FACTS {
@@ -94,14 +95,15 @@ impl Observations {
 
     /// Returns the number of a connection.
     fn number(&mut self, start: &Start) -> u64 {
-        let next = self.counts.connections;
-        let number = *self.connections.entry((start.head.socket, start.local, start.remote)).or_insert(next);
-        self.counts.connections += u64::from(number == next);
+        let (socket, ends) = (start.head.socket, (start.local, start.remote));
+        let known = self.connections.get(&socket).filter(|(local, remote, _)| (*local, *remote) == ends);
+        if let Some((.., number)) = known {
+            return *number;
+        }
+        let number = self.counts.connections;
+        self.counts.connections += 1;
+        self.connections.insert(socket, (start.local, start.remote, number));
         number
-    }
-
-    fn forget(&mut self, socket: u64) {
-        self.connections.retain(|(of, ..), _| *of != socket);
     }
 
     fn finish(&mut self, socket: u64, into: &mut Vec<Judged>) {

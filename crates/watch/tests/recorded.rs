@@ -1,8 +1,6 @@
 //! Facts that a kernel told while the box between two namespaces knew the truth: a delay spike, where
 //! one of nine retransmissions was needless, and a path that reorders, where all four were.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use eifel_capture::result::{Confidence, Verdict};
 use eifel_testkit::random::Random;
 use eifel_watch::{Cause, Judged, Observations};
@@ -74,6 +72,25 @@ fn an_observation_with_a_hole_is_undecidable() {
 fn the_end_of_a_watch_judges_what_is_observed_then() {
     let without_ends = records().into_iter().filter(|record| record[KIND] != END).collect::<Vec<_>>();
     assert_eq!(judged(&without_ends).len(), judged(&records()).len());
+}
+
+#[test]
+fn thousands_of_connections_that_all_retransmit_are_judged() {
+    const CONNECTIONS: u64 = 2000;
+    let records = records();
+    let spike: Vec<&Vec<u8>> = records.iter().filter(|record| record[..8] == records[0][..8]).collect();
+    let (mut observations, mut judged) = (Observations::new(0), Vec::new());
+    for record in spike {
+        // All of them at once.
+        for socket in 0..CONNECTIONS {
+            let record = [&socket.to_ne_bytes()[..], &record[8..]].concat();
+            observations.take(&record, &mut judged);
+        }
+    }
+    observations.finish_all(&mut judged);
+    assert_eq!((judged.len() as u64, observations.counts.connections), (9 * CONNECTIONS, CONNECTIONS));
+    let spurious = judged.iter().filter(|one| one.verdict == Verdict::Spurious);
+    assert_eq!(spurious.count() as u64, CONNECTIONS);
 }
 
 #[test]
