@@ -201,9 +201,16 @@ def test_verdicts_agree_with_the_truth_of_the_box(tmp_path: Path) -> None:
     spurious = sum(count for (spurious, _), count in said_of.items() if spurious)
     assert needed > 100, said_of
     assert spurious >= 5, said_of
-    assert said_of[True, "spurious"] >= 0.6 * spurious, said_of
     assert said_of[False, "spurious"] <= 0.02 * needed, said_of
-    assert said_of[False, "needed"] >= 0.8 * needed, said_of
+    # As many are right as `eifel analyze` has right on captures at the sender, within two points.
+    score = subprocess.run(
+        [sys.executable, "-m", "eifel", "truth", "score", str(folder), "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (all_,) = (one for one in json.loads(score.stdout)["rows"] if (one["place"], one["by"]) == ("sender", "all"))
+    assert said_of[True, "spurious"] + said_of[False, "needed"] >= all_["right"] - 0.02 * (needed + spurious), all_
     for one in (*rows, summary):
         Draft202012Validator(closed(schemas.schema(one["schema"]))).validate(one)
     assert summary["schema"] == "watch-summary"
