@@ -218,12 +218,24 @@ def test_verdicts_agree_with_the_truth_of_the_box(tmp_path: Path) -> None:
     assert summary["facts_dropped"] == 0
 
 
-def test_a_port_leaves_out_other_connections(tmp_path: Path) -> None:
-    with watching("--port", "9") as (watch, _):
+@pytest.mark.parametrize("filter_", [("--port", "9"), ("--namespace", "/proc/self/ns/net")])
+def test_a_filter_leaves_out_other_connections(filter_: tuple[str, str], tmp_path: Path) -> None:
+    with watching(*filter_) as (watch, _):
         record = [sys.executable, "-m", "eifel", "truth", "record", "--count", "1", "--first", "3", "--seed", "5"]
         subprocess.run([*record, str(tmp_path / "truth")], capture_output=True, check=False)
-        *rows, summary = watch.ended()
-    assert (rows, summary["facts"]) == ([], 0)
+        *rows, _ = watch.ended()
+    # The addresses of the box.
+    assert [one for one in rows if one["remote"].startswith("10.77.")] == []
+
+
+def test_a_full_disk_ends_a_watch_with_one_line() -> None:
+    with watching():
+        pass
+    with Path("/dev/full").open("w") as full:
+        call = [sys.executable, "-m", "eifel", "watch", "--seconds", "1"]
+        watch = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=WAIT_S)
+    assert watch.returncode == 1
+    assert watch.stderr.splitlines() == ["eifel watch: watching", "eifel: No space left on device"]
 
 
 def test_a_kernel_without_a_tracepoint_is_watched_without_it() -> None:

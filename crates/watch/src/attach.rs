@@ -129,3 +129,16 @@ fn attach(programs: &mut Ebpf, point: &Point, btf: &Btf) -> Result<(), String> {
     }
     Err(refused)
 }
+
+#[cfg(all(test, not(has_programs)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_without_programs_says_what_is_missing() {
+        let said = Attached::new(&Filter::default(), &[]).err().map(|error| error.to_string());
+        let expected =
+            "load the BPF programs: this build has none, because clang was missing; install clang and build it again";
+        assert_eq!(said.as_deref(), Some(expected));
+    }
+}
