@@ -14,6 +14,7 @@ mod script;
 mod single;
 mod timers;
 mod waiting;
+mod watch;
 mod worlds;
 
 use eifel_sim::record::Table;
@@ -96,6 +97,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<captures::Joined>()?;
     module.add_class::<paths::CapturedPath>()?;
     module.add_class::<single::Run>()?;
+    module.add_class::<watch::WatchedHost>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
@@ -122,6 +124,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(single::run, module)?)?;
     module.add_function(wrap_pyfunction!(single::record, module)?)?;
     module.add_function(wrap_pyfunction!(timers::timer_series, module)?)?;
+    module.add_function(wrap_pyfunction!(watch::watched_causes, module)?)?;
     module.add_function(wrap_pyfunction!(worlds::small_worlds, module)?)?;
     module.add_function(wrap_pyfunction!(many::run_many, module)?)
 }

@@ -46,6 +46,8 @@ VERSIONS: Mapping[str, int] = {
     "sweep-check": 1,
     "templates": 1,
     "truth-score": 1,
+    "watch": 1,
+    "watch-summary": 1,
     "whatif": 1,
     "worlds": 1,
 }

@@ -16,10 +16,13 @@ from eifel.documents.json_schema import (
     record,
     word,
 )
+from eifel.watch import COUNTED
 
 VERDICT = word("spurious", "needed", "undecidable")
 CONFIDENCE = word("certain", "likely", "weak")
 CAUSE = word("rto", "loss", "fast", "tlp", "zero-window-probe", "keep-alive", "syn", "path-mtu", "unknown")
+
+KERNELS_CAUSE = word("rto", "loss", "fast", "rack-timer", "tlp", "syn", "path-mtu", "unknown")
 
 
 def analyze() -> Schema:
@@ -278,3 +281,30 @@ def places() -> Schema:
 def truth_score() -> Schema:
     row = {"place": STR, "by": word("all", "class", "cause"), "name": STR, **counts(truth.Score)}
     return record({"folder": STR, "tool": STR, "rows": array(record(row))})
+
+
+def watch() -> Schema:
+    """Returns the schema of a retransmission's line."""
+    row = {
+        **dict.fromkeys(("time_s",), NUM),
+        **dict.fromkeys(("connection", "namespace", "seq", "bytes", "cwnd_before", "cwnd"), INT),
+        **dict.fromkeys(("local", "remote", "reason"), STR),
+        "cause": KERNELS_CAUSE,
+        "verdict": VERDICT,
+        "confidence": CONFIDENCE,
+        "kernel_undid": maybe(BOOL),
+        **dict.fromkeys(("undone_after_ms", "since_first_ms", "answered_ms", "flight_back_ms"), maybe(NUM)),
+        "window_lost_bytes": maybe(INT),
+    }
+    return record(row)
+
+
+def watch_summary() -> Schema:
+    """Returns the schema of the last line."""
+    verdicts = {"retransmissions": INT, **dict.fromkeys(VERDICT["enum"], INT)}
+    amounts = {"bytes": INT, "bytes_spurious": INT}
+    connection = {"local": STR, "remote": STR, **verdicts, "causes": named(INT), **amounts}
+    causes = named(record(dict.fromkeys(VERDICT["enum"], INT)))
+    return record(
+        {**verdicts, **amounts, "causes": causes, **dict.fromkeys(COUNTED, INT), "worst": array(record(connection))}
+    )

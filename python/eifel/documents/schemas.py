@@ -201,6 +201,8 @@ FORMS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     ),
     "templates": ("eifel new", lambda: record({"templates": named(STR)})),
     "truth-score": ("eifel truth score", captures_schemas.truth_score),
+    "watch": ("eifel watch", captures_schemas.watch),
+    "watch-summary": ("eifel watch", captures_schemas.watch_summary),
     "whatif": ("eifel whatif", captures_schemas.whatif),
     "worlds": ("eifel worlds", _worlds),
 }

@@ -3,8 +3,10 @@
 mod found;
 mod networks;
 pub mod shard;
+mod single;
 
 pub use found::{Analysis, Frames, Totals};
+pub use single::Single;
 
 use crate::frame::decode::common::{self, Common, Found};
 use crate::frame::decode::{self, Content, Fragments, Packet, Skipped, TooBig, sctp};

@@ -35,6 +35,13 @@ impl Direction {
         (stream, losses)
     }
 
+    /// Records that the receiver is known to report duplicates, once there is a loss state that asks.
+    pub(crate) fn receiver_reports(&mut self) {
+        if let Some(losses) = &mut self.losses {
+            losses.retransmissions.evidence.reports = true;
+        }
+    }
+
     /// Handles a segment with data, a SYN or a FIN.
     #[inline(always)]
     pub(crate) fn on_data(&mut self, data: &Data, point: &CapturePoint) {

@@ -1,0 +1,20 @@
+//! Which retransmissions of this host were needless, live and without a capture.
+//!
+//! BPF programs tell what the kernel's TCP does about losses. Its facts become the packets that a
+//! capture at the sender would have shown, and the rules for captures judge them. The cause is the
+//! kernel's own. Nothing is pinned: all of it vanishes with the process.
+#![forbid(unsafe_code)]
+
+mod attach;
+mod cause;
+mod error;
+mod fact;
+mod observation;
+mod replay;
+mod watch;
+
+pub use attach::Filter;
+pub use cause::Cause;
+pub use error::Error;
+pub use observation::Judged;
+pub use watch::{Counts, Observations, Watch};

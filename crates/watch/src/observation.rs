@@ -1,0 +1,209 @@
+//! What is observed of a connection, from a loss sign to its repair, and the verdicts on it.
+
+use crate::cause::Cause;
+use crate::fact::{Fact, MISSED, Start, Step, Window};
+use crate::replay::{Replay, segments};
+use eifel_capture::result::{Confidence, Retransmission, Verdict};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// Facts kept of an observation. Beyond this number it has a hole.
+const MOST_FACTS: usize = 100_000;
+
+const DROPPED: &str = "facts about it were dropped, as the kernel's ring was full";
+const NOT_OBSERVED: &str = "its first transmission was not observed";
+const HANDSHAKE: &str = "handshakes are not observed";
+const NO_DATA: &str = "it repeats no data whose arrival could be told";
+
+/// An observation at work.
+#[derive(Debug)]
+pub(crate) struct Observation {
+    /// The number of its connection.
+    pub(crate) connection: u64,
+    pub(crate) start: Start,
+    facts: Vec<Fact>,
+    /// The number of the latest fact.
+    number: u32,
+    has_hole: bool,
+    /// When the latest fact happened, in nanoseconds since the machine was started.
+    pub(crate) last: u64,
+}
+
+/// A segment that was sent again, with its verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct Judged {
+    /// When it was sent, in seconds since 1970.
+    pub time_s: f64,
+    /// Number of its connection, from 0.
+    pub connection: u64,
+    pub local: SocketAddr,
+    pub remote: SocketAddr,
+    /// Inode of the network namespace.
+    pub namespace: u32,
+    pub seq: u32,
+    pub bytes: u32,
+    /// Why it was sent, by the kernel's state.
+    pub cause: Cause,
+    pub verdict: Verdict,
+    pub confidence: Confidence,
+    pub reason: &'static str,
+    /// Whether the kernel undid the reduction of its window. `None` if it had nothing to undo, or if that
+    /// was not observed.
+    pub kernel_undid: Option<bool>,
+    /// Milliseconds until then.
+    pub undone_after_ms: Option<f64>,
+    /// The congestion window before the first loss sign, and now, in segments.
+    pub cwnd_before: u32,
+    pub cwnd: u32,
+    /// Milliseconds from the first transmission to this one.
+    pub since_first_ms: Option<f64>,
+    /// Milliseconds from the first transmission to the first ACK that covers it.
+    pub answered_ms: Option<f64>,
+    /// As in `eifel analyze`, as far as the observation shows it.
+    pub window_lost_bytes: Option<u64>,
+    pub flight_back_ms: Option<f64>,
+}
+
+impl Observation {
+    pub(crate) fn new(start: Start, connection: u64) -> Self {
+        let Start { head, .. } = start;
+        Self { connection, start, facts: Vec::new(), number: head.number, has_hole: false, last: head.nanos }
+    }
+
+    /// Takes the next fact.
+    pub(crate) fn push(&mut self, fact: Fact) {
+        let head = fact.head();
+        let missed = head.flags & MISSED != 0 && matches!(fact, Fact::End(_));
+        // Packets that are found outside of TCP have no number.
+        let is_next = head.number == 0 || head.number == self.number + 1;
+        self.has_hole |= missed || !is_next;
+        self.number = self.number.max(head.number);
+        // A segment has the time when it was sent.
+        if !matches!(fact, Fact::Sent(_)) {
+            self.last = self.last.max(head.nanos);
+        }
+        if self.facts.len() < MOST_FACTS {
+            self.facts.push(fact);
+        } else {
+            self.has_hole = true;
+        }
+    }
+
+    /// Returns the number of facts that it holds.
+    pub(crate) fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    /// Returns whether everything was acknowledged that had been sent by the last retransmission.
+    pub(crate) fn is_repaired(&self) -> bool {
+        let windows = || self.facts.iter().filter_map(Fact::window);
+        let sent = self.facts.iter().rev().find(|fact| matches!(fact, Fact::Retransmitted(_) | Fact::State(_)));
+        let high = sent.and_then(Fact::window).map_or(self.start.window.nxt, |window| window.nxt);
+        windows().next_back().is_some_and(|last| last.una.wrapping_sub(high).cast_signed() >= 0)
+    }
+
+    /// Returns the verdicts on its retransmissions. `since_1970` is added to times, in nanoseconds.
+    pub(crate) fn judge(&self, since_1970: u64) -> Vec<Judged> {
+        let replay = Replay::new(&self.start, &self.facts);
+        let mut by_mtu = false;
+        let mut rows: Vec<((usize, usize), Judged)> = Vec::new();
+        for (number, fact) in self.facts.iter().enumerate() {
+            let Fact::Retransmitted(step) = fact else { continue };
+            let cause = Cause::find(step, &mut by_mtu);
+            let unknown = match cause {
+                Cause::Syn => Some(HANDSHAKE),
+                _ if self.has_hole => Some(DROPPED),
+                _ if replay.is_unknown(step) => Some(NOT_OBSERVED),
+                _ => None,
+            };
+            let row = self.row((number, step), cause, unknown, since_1970);
+            for (index, (seq, bytes)) in segments(step.seq, step.len, self.start.mss).enumerate() {
+                rows.push(((number, index), Judged { seq, bytes, ..row.clone() }));
+            }
+        }
+        let found: BTreeMap<_, _> = replay.judge(since_1970).into_iter().collect();
+        for (number, row) in &mut rows {
+            let one = found.get(number);
+            if let Some(one) = one.filter(|_| row.reason == NO_DATA) {
+                row.take(one);
+            }
+        }
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+
+    fn row(
+        &self,
+        (number, step): (usize, &Step),
+        cause: Cause,
+        unknown: Option<&'static str>,
+        since_1970: u64,
+    ) -> Judged {
+        let undone = self.undone(number, step);
+        Judged {
+            time_s: (step.sent_nanos + since_1970) as f64 / 1e9,
+            connection: self.connection,
+            local: self.start.local,
+            remote: self.start.remote,
+            namespace: self.start.namespace,
+            seq: step.seq,
+            bytes: step.len,
+            cause,
+            verdict: Verdict::Undecidable,
+            confidence: Confidence::Weak,
+            reason: unknown.unwrap_or(NO_DATA),
+            kernel_undid: undone.map(|nanos| nanos.is_some()),
+            undone_after_ms: undone.flatten().map(|nanos| nanos.saturating_sub(step.head.nanos) as f64 / 1e6),
+            cwnd_before: self.start.window.cwnd,
+            cwnd: step.window.cwnd,
+            since_first_ms: None,
+            answered_ms: None,
+            window_lost_bytes: None,
+            flight_back_ms: None,
+        }
+    }
+
+    /// Returns when the kernel undid the reduction that was in force at a retransmission: `None` if none
+    /// was, and `Some(None)` if it was not undone before the next one, or before the observation ended.
+    fn undone(&self, number: usize, step: &Step) -> Option<Option<u64>> {
+        let mut before = step.window;
+        if before.undo_marker == 0 {
+            return None;
+        }
+        for fact in &self.facts[number + 1..] {
+            let Some(window) = fact.window() else { continue };
+            if is_undone(&before, window) {
+                return Some(Some(fact.head().nanos));
+            }
+            if window.undo_marker != before.undo_marker {
+                break;
+            }
+            before = *window;
+        }
+        Some(None)
+    }
+
+    /// Returns how often the kernel undid a reduction of its window.
+    pub(crate) fn undone_in_all(&self) -> u64 {
+        let windows: Vec<&Window> = self.facts.iter().filter_map(Fact::window).collect();
+        windows.windows(2).filter(|pair| is_undone(pair[0], pair[1])).count() as u64
+    }
+}
+
+/// Returns whether the kernel undid its reduction between two facts: it has nothing to undo any more, and
+/// its window did not shrink.
+fn is_undone(before: &Window, after: &Window) -> bool {
+    before.undo_marker != 0 && after.undo_marker == 0 && (after.cwnd > before.cwnd || after.ssthresh > before.ssthresh)
+}
+
+impl Judged {
+    fn take(&mut self, one: &Retransmission) {
+        self.verdict = one.verdict;
+        self.confidence = one.confidence;
+        self.reason = one.reason;
+        self.since_first_ms = one.timing.since_first_ms;
+        self.answered_ms = one.timing.answered_ms;
+        self.window_lost_bytes = one.effect.window_lost_bytes;
+        self.flight_back_ms = one.effect.flight_back_ms;
+    }
+}

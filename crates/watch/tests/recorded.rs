@@ -1,0 +1,119 @@
+//! Facts that a kernel told while the box between two namespaces knew the truth: a delay spike, where
+//! one of nine retransmissions was needless, and a path that reorders, where all four were.
+
+use eifel_capture::result::{Confidence, Verdict};
+use eifel_testkit::random::Random;
+use eifel_watch::{Cause, Judged, Observations};
+
+/// Each record behind its length, of two bytes.
+const FACTS: &[u8] = include_bytes!("spike_and_reordering.facts");
+
+/// Where the bytes of a fact have its kind, and its number in the observation.
+const KIND: usize = 20;
+const NUMBER: usize = 16;
+const RETRANSMITTED: u8 = 3;
+const END: u8 = 6;
+
+fn records() -> Vec<Vec<u8>> {
+    let (mut rest, mut records) = (FACTS, Vec::new());
+    while let Some((length, behind)) = rest.split_first_chunk::<2>() {
+        let (record, next) = behind.split_at(u16::from_le_bytes(*length).into());
+        records.push(record.to_vec());
+        rest = next;
+    }
+    records
+}
+
+fn judged<'a>(records: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<Judged> {
+    let (mut observations, mut judged) = (Observations::new(0), Vec::new());
+    records.into_iter().for_each(|record| observations.take(record, &mut judged));
+    observations.finish_all(&mut judged);
+    judged
+}
+
+#[test]
+fn recorded_facts_are_judged_as_the_box_knows_them() {
+    let judged = judged(&records());
+    let summary = |one: &Judged| (one.cause, one.verdict, one.confidence);
+    let of = |port: u16| judged.iter().filter(move |one| one.remote.port() == port).map(summary).collect::<Vec<_>>();
+    let ports: std::collections::BTreeSet<u16> = judged.iter().map(|one| one.remote.port()).collect();
+    let all: Vec<_> = ports.into_iter().map(of).collect();
+    let [spike, reordering] = &all[..] else { panic!("{all:?}") };
+    assert_eq!(spike.len(), 9, "{spike:?}");
+    assert_eq!(spike[..8], [(Cause::Fast, Verdict::Needed, Confidence::Likely); 8]);
+    assert_eq!((spike[8].0, spike[8].1), (Cause::Tlp, Verdict::Spurious));
+    assert_eq!(reordering[..], [(Cause::Fast, Verdict::Spurious, Confidence::Certain); 4]);
+}
+
+#[test]
+fn an_observation_with_a_hole_is_undecidable() {
+    let records = records();
+    let mut random = Random(1);
+    let mut tried = 0;
+    while tried < 50 {
+        let left_out = random.below(records.len() as u64) as usize;
+        let (kind, number) = (records[left_out][KIND], &records[left_out][NUMBER..NUMBER + 4]);
+        // Without a beginning there is no observation; what has no number may be missing unnoticed, but
+        // for the kernel's note at the end.
+        if [1, RETRANSMITTED, END].contains(&kind) || number == [0; 4] || records[left_out][..8] != records[0][..8] {
+            continue;
+        }
+        tried += 1;
+        let rest = records.iter().enumerate().filter(|(index, _)| *index != left_out).map(|(_, record)| record);
+        let all = judged(rest);
+        // The spike's connection was observed twice.
+        let undecidable = all.iter().filter(|one| one.verdict == Verdict::Undecidable).collect::<Vec<_>>();
+        assert!([1, 8].contains(&undecidable.len()), "without record {left_out}: {undecidable:?}");
+        assert!(undecidable.iter().all(|one| one.reason.contains("dropped")), "{undecidable:?}");
+    }
+}
+
+#[test]
+fn the_end_of_a_watch_judges_what_is_observed_then() {
+    let without_ends = records().into_iter().filter(|record| record[KIND] != END).collect::<Vec<_>>();
+    assert_eq!(judged(&without_ends).len(), judged(&records()).len());
+}
+
+#[test]
+fn thousands_of_connections_that_all_retransmit_are_judged() {
+    const CONNECTIONS: u64 = 2000;
+    let records = records();
+    let spike: Vec<&Vec<u8>> = records.iter().filter(|record| record[..8] == records[0][..8]).collect();
+    let (mut observations, mut judged) = (Observations::new(0), Vec::new());
+    for record in spike {
+        // All of them at once.
+        for socket in 0..CONNECTIONS {
+            let record = [&socket.to_ne_bytes()[..], &record[8..]].concat();
+            observations.take(&record, &mut judged);
+        }
+    }
+    observations.finish_all(&mut judged);
+    assert_eq!((judged.len() as u64, observations.counts.connections), (9 * CONNECTIONS, CONNECTIONS));
+    let spurious = judged.iter().filter(|one| one.verdict == Verdict::Spurious);
+    assert_eq!(spurious.count() as u64, CONNECTIONS);
+}
+
+#[test]
+fn no_bytes_make_it_panic() {
+    let records = records();
+    let mut random = Random(2);
+    for _ in 0..200 {
+        let broken: Vec<Vec<u8>> = records
+            .iter()
+            .take(200)
+            .map(|record| {
+                let mut record = record.clone();
+                if random.coin() {
+                    let at = random.below(record.len() as u64) as usize;
+                    record[at] = random.below(256) as u8;
+                    record.truncate(record.len() - usize::from(random.below(50) == 0));
+                }
+                record
+            })
+            .collect();
+        judged(&broken);
+    }
+    let random_bytes: Vec<Vec<u8>> =
+        (0..2000).map(|_| (0..random.below(200)).map(|_| random.below(256) as u8).collect()).collect();
+    assert!(judged(&random_bytes).is_empty());
+}
