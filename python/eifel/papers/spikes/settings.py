@@ -66,6 +66,11 @@ TODAY: Mapping[str, Mapping[str, Any]] = {
         "sender": {"detect": "eifel-timestamps", "recover": "rack-tlp", "respond": "rfc4015"},
         "tcp": {**rfc3522.CLOCK, "sack": True},
     },
+    "sctp, ns-2": {
+        "transport": "sctp",
+        "sender": {"detect": "none", "rto": _SCTP_RTO, **sctp.NS_2["sender"]},
+        "sctp": dict(sctp.NS_2["sctp"]),
+    },
     "sctp, RFC 9260": {"transport": "sctp", "sender": {"detect": "none", "rto": _SCTP_RTO}},
     "sctp+eifel": {
         "transport": "sctp",
@@ -73,7 +78,7 @@ TODAY: Mapping[str, Mapping[str, Any]] = {
         "sctp": dict(sctp.CLOCK),
     },
 }
-"""Eifel with a recovery algorithm that knows the lost segments, and SCTP as of today."""
+"""Eifel with a recovery algorithm that knows the lost segments, and SCTP by other rules."""
 SENDERS = {**PAPERS, **TODAY}
 
 LEFT_OPEN = (
@@ -92,8 +97,8 @@ LEFT_OPEN = (
     Setting(
         "SCTP's rules for losses",
         "RFC 2960's, at a further timeout too: ssthresh is halved again, to two packets",
-        "section II.E says so of all three: a second timeout leaves an ssthresh of 2*MSS. ns-2's code of 2004 keeps it "
-        'there; then SCTP leads Reno in most cells. "sctp, RFC 9260" has today\'s rules',
+        "section II.E says so of all three: a second timeout leaves an ssthresh of 2*MSS. ns-2's code of 2004 keeps "
+        'it: "sctp, ns-2", which leads Reno in most cells. "sctp, RFC 9260" has today\'s rules',
     ),
     Setting(
         "Eifel for SCTP",
