@@ -184,7 +184,7 @@ fn wrong_settings_are_refused_with_their_place() {
         (
             "transport = \"sctp\"",
             "transport = \"sctp\"\nsender = { recover = \"reno\" }",
-            "recovers losses as RFC 9260",
+            "recovers losses by the rules",
         ),
         (
             "transport = \"sctp\"",
