@@ -15,6 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benches" / "ns2"))
 import agree
 import sctp
 
+from eifel.papers.sctp import settings
+
 pytestmark = pytest.mark.skipif(
     shutil.which("ns") is None, reason="SKIPPED: ns-2 (Debian: ns2) is not installed, so nothing was compared with it"
 )
@@ -53,7 +55,7 @@ def test_plain_sctp_comes_as_far_as_ns_2_s(paths: int, interval_s: tuple[int, in
 
 
 COUNTS = (((1, 44), (1, 44)), ((1, 35), (4, 45)), ((1, 44), (4, 45)), ((1, 35), (4, 39)), ((1, 35), (4, 39)))
-"""Retransmissions at the timeout and in total: ns-2's, and ours."""
+"""Retransmissions at the timeout and in total: ns-2's and ours by RFC 2960, and ours by RFC 9260."""
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,13 @@ COUNTS = (((1, 44), (1, 44)), ((1, 35), (4, 45)), ((1, 44), (4, 45)), ((1, 35), 
 def test_sctp_retransmits_after_one_spike_the_number_in_ns2_md(
     case: sctp.Case, counts: tuple[tuple[int, int], ...]
 ) -> None:
-    for side, (with_the_timeout, in_all) in zip((sctp.on_ns2(case), sctp.on_eifel(case)), counts, strict=True):
+    old, today = counts
+    sides = (
+        (sctp.on_ns2(case), old),
+        (sctp.on_eifel(case, settings.NS_2), old),
+        (sctp.on_eifel(case, settings.RFC_9260), today),
+    )
+    for side, (with_the_timeout, in_all) in sides:
         again = side.time_s[side.again()]
         assert (int((again < again[0] + 0.01).sum()), len(again)) == (with_the_timeout, in_all)
         # The first of 45 outstanding chunks is the first retransmission.

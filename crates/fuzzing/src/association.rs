@@ -43,7 +43,8 @@ fn there(path: u8) -> Addresses {
 fn settings(u: &mut Unstructured<'_>) -> Result<[Settings; 2]> {
     let paths: &[u8] = if u.arbitrary()? { &[0, 1] } else { &[0] };
     let engine = if u.arbitrary()? {
-        Config { path: config(u)?, retransmit: choice(u, Seam::Retransmit)?, credit: choice(u, Seam::Credit)? }
+        let (path, retransmit, credit) = (config(u)?, choice(u, Seam::Retransmit)?, choice(u, Seam::Credit)?);
+        Config { path, retransmit, credit, ..Config::default() }
     } else {
         Config::default()
     };

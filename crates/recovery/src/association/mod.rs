@@ -9,12 +9,14 @@
 mod ledger;
 mod probe;
 mod quiet;
+mod rules;
 mod sack;
 mod send;
 mod snapshot;
 mod timeout;
 
 pub use ledger::Size;
+pub use rules::Rules;
 pub use sack::Sack;
 pub use send::{Offer, PacketContents, PacketToSend};
 pub use timeout::Expired;
@@ -24,13 +26,14 @@ use crate::credit::Credit;
 use crate::event::Event;
 use crate::fact::TxId;
 use crate::path::{Flight, Path};
-use crate::registry::{Choice, Error, part};
+use crate::registry::{Choice, Error, Value, part};
 use crate::retransmit::{Candidate, Retransmit};
 use crate::rto::Sample;
 use crate::view::Negotiated;
 use eifel_base::time::{Duration, Instant};
 use ledger::{Ledger, PathNews};
 use probe::Probe;
+use rules::Permission;
 
 /// The initial window over IPv6, in bytes, unless two packets are more.
 const INITIAL_WINDOW_OVER_IPV6: u64 = 4344;
@@ -49,6 +52,7 @@ pub struct Config {
     pub retransmit: Choice,
     /// The rule that decides which acknowledged chunks let a path's window grow.
     pub credit: Choice,
+    pub rules: Rules,
 }
 
 impl Default for Config {
@@ -61,11 +65,27 @@ impl Default for Config {
             pace: Choice::named("burst-limit"),
             ..crate::config::Config::default()
         };
-        Self { path, retransmit: Choice::named("rfc9260"), credit: Choice::named("last-path") }
+        Self { path, retransmit: Choice::named("rfc9260"), credit: Choice::named("last-path"), rules: Rules::Rfc9260 }
     }
 }
 
 impl Config {
+    /// Returns a plain association by these rules, without detection.
+    pub fn by(rules: Rules) -> Self {
+        let usual = Self { rules, ..Self::default() };
+        if rules == Rules::Rfc9260 {
+            return usual;
+        }
+        let path = crate::config::Config {
+            rto: Choice::named("rfc9260").with("initial_ms", Value::Duration(Duration::from_secs(3))),
+            congest: Choice::named("sctp").with("rules", Value::Word("rfc2960".into())),
+            // RFC 2960 has no Max.Burst.
+            pace: Choice::named("none"),
+            ..usual.path
+        };
+        Self { path, retransmit: Choice::named("all-to-alternate"), ..usual }
+    }
+
     /// Checks that an association can be made of these choices.
     ///
     /// # Errors
@@ -92,7 +112,7 @@ struct Destination {
 /// The sender's algorithms for several paths. See the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    config: crate::config::Config,
+    config: Config,
     retransmit: Box<dyn Retransmit>,
     credit: Box<dyn Credit>,
     destinations: Vec<Destination>,
@@ -100,9 +120,7 @@ pub struct Engine {
     /// The first position beyond fast recovery's exit point (section 7.2.4); `None` outside of fast
     /// recovery.
     exit: Option<u64>,
-    /// Whether the next packet of retransmissions ignores cwnd: the first after a fast retransmit
-    /// or a timeout.
-    forced: bool,
+    permission: Permission,
     /// The probe that a path's detector has asked for, if one is under way.
     probe: Option<Probe>,
     /// When a closed window may be probed; [`Instant::NEVER`] while it is open (section 6.1, rule A).
@@ -130,11 +148,11 @@ impl Engine {
         Ok(Self {
             retransmit: part::retransmit(&config.retransmit)?,
             credit: part::credit(&config.credit)?,
-            config: config.path,
+            ledger: Ledger::new(config.rules.miss_indications()),
+            config,
             destinations: Vec::new(),
-            ledger: Ledger::default(),
             exit: None,
-            forced: false,
+            permission: Permission::default(),
             probe: None,
             persist: Instant::NEVER,
             probes: 0,
@@ -149,7 +167,7 @@ impl Engine {
     /// Adds a path whose packets hold `pmdcs` bytes of chunks, over IPv4 or IPv6. Data may be sent
     /// on it once it is [usable](Self::set_usable).
     pub fn add_path(&mut self, now: Instant, pmdcs: u32, ipv6: bool) -> PathId {
-        let (parts, _) = self.config.build().expect("the names were checked");
+        let (parts, _) = self.config.path.build().expect("the names were checked");
         let mut path = Path::new(parts);
         path.open(now, Negotiated { mss: pmdcs, sack: true, timestamps: false }, 0);
         if ipv6 {

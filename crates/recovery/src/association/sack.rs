@@ -1,6 +1,7 @@
 //! Processes a SACK (RFC 9260, sections 6.2.1 and 7.2).
 
 use super::ledger::SackNews;
+use super::rules::Permission;
 use super::{Engine, PathId};
 use crate::congest::Progress;
 use crate::detect::Judgement;
@@ -30,7 +31,9 @@ impl Engine {
     /// the losses that the SACK reports; the timer of each path.
     pub fn on_sack(&mut self, now: Instant, sack: &Sack<'_>) {
         let taken = self.ledger.on_sack(sack.cumulative, sack.blocks, &mut self.news);
-        let grows = self.exit.is_none();
+        self.permission = self.permission.after_sack();
+        let recovers = self.config.rules.has_fast_recovery();
+        let grows = if recovers { self.exit.is_none() } else { taken.advanced };
         for path in 0..self.destinations.len() {
             self.apply_to_path(now, PathId(path), sack, &taken, grows);
         }
@@ -38,8 +41,10 @@ impl Engine {
             self.exit = None;
         }
         // Section 7.2.4: TSNs below the highest newly acknowledged one get a miss indication. In
-        // fast recovery, if the cumulative TSN advanced, all TSNs reported missing get one.
-        let below = if self.exit.is_some() && taken.advanced { taken.reported_up_to } else { taken.newest };
+        // fast recovery, if the cumulative TSN advanced, all TSNs reported missing get one. By RFC
+        // 2960 all get one from every SACK.
+        let all = !recovers || self.exit.is_some() && taken.advanced;
+        let below = if all { taken.reported_up_to } else { taken.newest };
         self.on_misses(now, below);
         for path in 0..self.destinations.len() {
             self.run_timer(now, PathId(path));
@@ -103,7 +108,7 @@ impl Engine {
         }
     }
 
-    /// Counts miss indications below a position, and enters fast recovery if a chunk reaches three.
+    /// Counts miss indications below a position. A chunk with enough of them is lost, and fast recovery begins.
     fn on_misses(&mut self, now: Instant, below: u64) {
         let lost = self.ledger.count_misses(below);
         if lost.is_empty() {
@@ -119,10 +124,9 @@ impl Engine {
             self.update_view(now, PathId(path));
             self.destinations[path].path.open_episode(Cause::FastRetransmit, flight, 0);
         }
-        // Fast recovery begins. One packet is sent regardless of cwnd, and no later one in this
-        // recovery [rfc8540:3.15].
-        self.exit = Some(self.ledger.nxt());
-        self.forced = true;
+        // One packet is sent regardless of cwnd, and no later one in this recovery [rfc8540:3.15].
+        self.exit = self.config.rules.has_fast_recovery().then(|| self.ledger.nxt());
+        self.permission = Permission::OnePacket;
     }
 
     /// Stops or restarts a path's timer after a SACK (section 6.3.2, rules R2, R3 and R4).

@@ -1,6 +1,7 @@
 //! Sends packets: their contents, time and path (RFC 9260, sections 6.1 and 6.4).
 
 use super::ledger::Size;
+use super::rules::Permission;
 use super::{Engine, PathId};
 use crate::fact::{Kind, Transmission};
 use crate::pace::Permit;
@@ -51,10 +52,11 @@ impl Engine {
         if let Some(first) = self.ledger.marked_from(0) {
             // Section 6.1, rule C: marked chunks go before new data, as far as cwnd allows.
             let path = self.target(first);
-            let may = self.forced || self.may_send(now, path);
+            let waits = self.permission == Permission::Sack;
+            let may = self.permission.is_forced() || !waits && self.may_send(now, path);
             return may.then_some(PacketToSend { path, contents: PacketContents::Retransmissions });
         }
-        self.forced = false;
+        self.permission = Permission::Window;
         let next = offer.next?;
         let room = offer.a_rwnd.saturating_sub(self.ledger.data_under_way());
         // Rule A: a window that is too small for the next chunk is closed [rfc8540:3.39], and no chunk is cut to fit it
@@ -173,7 +175,7 @@ impl Engine {
     pub fn on_packet(&mut self, now: Instant, go: &PacketToSend, bytes: u32) {
         self.count_probe(go);
         if go.contents == PacketContents::Retransmissions {
-            self.forced = false;
+            self.permission = self.permission.after_packet();
         }
         if go.contents == PacketContents::Probe {
             self.probes += 1;

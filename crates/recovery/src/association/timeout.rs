@@ -1,5 +1,6 @@
 //! Handles the expiry of a path's timer (RFC 9260, section 6.3.3).
 
+use super::rules::{Permission, Rules};
 use super::{Destination, Engine, PathId};
 use eifel_base::time::Instant;
 
@@ -50,7 +51,10 @@ impl Engine {
         }
         self.ledger.mark_all(path);
         self.destinations[due].path.timer = Instant::NEVER;
-        self.forced = true;
+        self.permission = match self.config.rules {
+            Rules::Rfc9260 => Permission::OnePacket,
+            Rules::Rfc2960 => Permission::OnePacketThenSack,
+        };
         Some(Expired { path, probe })
     }
 }

@@ -3,7 +3,7 @@
 //! *Decides* on slow start up to ssthresh, then on one packet more for each acknowledged window.
 //! After a loss it halves cwnd.
 //! *Blind to* delay, and to why a chunk was lost.
-//! *From* RFC 9260, sections 7.2.1 to 7.2.3.
+//! *From* RFC 9260, sections 7.2.1 to 7.2.3; RFC 2960, the same sections.
 
 use super::reno::Repeated;
 use super::{Congest, Idle, Loss, Progress, Window};
@@ -14,16 +14,27 @@ pub(super) const ENTRY: Entry = Entry {
     name: "sctp",
     summary: "SCTP's: slow start, then one packet for each window acknowledged; halving, to four packets at least",
     source: "RFC 9260",
-    parameters: &[Parameter::word(
-        "repeated_timeout",
-        "effect of a further timeout of the same chunk on ssthresh: the window of one packet is halved too, which \
-         leaves four packets (RFC 9260), or none (RFC 5681, ns-2)",
-        "reduce",
-        &["reduce", "hold"],
-    )],
+    parameters: &[
+        Parameter::word(
+            "repeated_timeout",
+            "effect of a further timeout of the same chunk on ssthresh: the window of one packet is halved too, which \
+             leaves the least ssthresh (RFC 9260), or none (RFC 5681, ns-2)",
+            "reduce",
+            &["reduce", "hold"],
+        ),
+        Parameter::word(
+            "rules",
+            "the initial window and the least ssthresh: four packets, the former within 4404 bytes (RFC 9260), or two \
+             (RFC 2960)",
+            "rfc9260",
+            &["rfc9260", "rfc2960"],
+        ),
+    ],
     ..Entry::congest(|parameters| {
         let repeated = [("reduce", Repeated::Reduce), ("hold", Repeated::Hold)];
-        Box::new(Sctp::new(parameters.word("repeated_timeout", &repeated)))
+        let least = [("rfc9260", 4), ("rfc2960", 2)];
+        let sctp = Sctp::new(parameters.word("repeated_timeout", &repeated));
+        Box::new(Sctp { least: parameters.word("rules", &least), ..sctp })
     })
 };
 
@@ -31,6 +42,8 @@ pub(super) const ENTRY: Entry = Entry {
 #[derive(Clone, Debug)]
 pub struct Sctp {
     repeated: Repeated,
+    /// The least ssthresh in packets, and the most of the initial window.
+    least: u64,
     /// partial_bytes_acked.
     partial: u64,
     /// Whether the window decays because the path is idle. ssthresh then holds the window that was
@@ -42,7 +55,7 @@ impl Sctp {
     /// Creates a controller. `repeated` is the effect on ssthresh of a further timeout of the same
     /// chunk.
     pub fn new(repeated: Repeated) -> Self {
-        Self { repeated, partial: 0, decays: false }
+        Self { repeated, least: 4, partial: 0, decays: false }
     }
 }
 
@@ -56,7 +69,7 @@ impl Congest for Sctp {
     fn initial(&mut self, pmdcs: u32) -> Window {
         let pmdcs = u64::from(pmdcs);
         // ssthresh is arbitrarily high [rfc8540:3.16].
-        let cwnd = (4 * pmdcs).min((2 * pmdcs).max(4404));
+        let cwnd = (self.least * pmdcs).min((2 * pmdcs).max(4404));
         Window { cwnd, ssthresh: u64::MAX }
     }
 
@@ -94,7 +107,7 @@ impl Congest for Sctp {
         self.partial = 0;
         let ssthresh = match (loss.timeout_again, self.repeated) {
             (true, Repeated::Hold) => now.ssthresh,
-            _ => (now.cwnd / 2).max(4 * pmdcs),
+            _ => (now.cwnd / 2).max(self.least * pmdcs),
         };
         loss.window(ssthresh, pmdcs)
     }
@@ -102,7 +115,7 @@ impl Congest for Sctp {
     fn on_undo(&mut self, _: &Window, _: &View) {}
 
     fn on_idle(&mut self, now: &Window, idle: &Idle) -> Window {
-        let floor = 4 * u64::from(idle.mss);
+        let floor = self.least * u64::from(idle.mss);
         // [rfc8540:3.27]
         let ssthresh = if self.decays { now.ssthresh } else { now.cwnd };
         let halvings = idle.time.as_nanos() / idle.rto.as_nanos().max(1);

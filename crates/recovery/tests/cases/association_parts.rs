@@ -127,6 +127,16 @@ fn a_further_timeout_holds_ssthresh_if_so_configured() {
     }
 }
 
+#[test]
+fn two_packets_are_the_initial_window_and_the_least_ssthresh_by_rfc_2960() {
+    let mut sctp = part::congest(&Choice::named("sctp").with("rules", Value::Word("rfc2960".into()))).unwrap();
+    assert_eq!(sctp.initial(PMDCS as u32), window(2000, UNSET));
+    let loss = Loss { cause: Cause::Timeout, flight: 3000, limit: 3000, timeout_again: false };
+    with(|view| assert_eq!(sctp.on_loss(&window(3000, UNSET), &loss, view), window(PMDCS, 2000)));
+    let idle = Idle { time: Duration::from_secs(9), rto: Duration::from_secs(1), mss: PMDCS as u32 };
+    assert_eq!(sctp.on_idle(&window(40_000, 5000), &idle), window(2000, 40_000));
+}
+
 /// [rfc8540:3.27]
 #[test]
 fn an_idle_path_loses_half_of_its_window_each_rto() {

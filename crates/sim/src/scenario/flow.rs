@@ -252,15 +252,16 @@ fn messages(top: &Reader<'_>, table: &Reader<'_>, application: &Reader<'_>) -> R
     }
     for of in [table.table("sender"), table.table("answering_sender")].iter().flatten() {
         if of.has("recover") {
-            let what = "an association recovers losses as RFC 9260 says, and by nothing else";
+            let what = "an association recovers losses by the rules of its table sctp, and by nothing else";
             return Err(of.fault("recover", what).allowed("transport = \"tcp\", or no recover"));
         }
     }
-    let senders = senders(top, table, &association::Config::default().path)?;
     let layers = [End::From, End::To].map(|end| Layers::new("sctp", end, table, top));
+    let plain = |end: End| association::Config::by(sctp::rules(&layers[end.index()]));
     let made = |end: End| {
         let (own, other) = (&layers[end.index()], &layers[end.other().index()]);
-        let mut engine = association::Config { path: senders[end.index()].clone(), ..association::Config::default() };
+        let mut engine = plain(end);
+        engine.path = senders(top, table, &engine.path)?[end.index()].clone();
         let algorithms = Layers::new("sender", end, table, top);
         for &(key, seam) in OF_ASSOCIATIONS {
             if let Some(node) = algorithms.of(&[key]).node(key) {

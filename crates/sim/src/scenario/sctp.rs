@@ -5,7 +5,7 @@ use super::layers::Layers;
 use eifel_base::time::Duration;
 use eifel_packet::ip::Version;
 use eifel_packet::sctp::{Chunk, Data, HEADER_LEN};
-use eifel_recovery::association::Config;
+use eifel_recovery::association::{Config, Rules};
 use eifel_recovery::registry::Need;
 use eifel_sctp::{Settings, TimestampChunk, TimestampValues};
 
@@ -59,6 +59,14 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version, engine: Config, peer: u
         ..Settings::default()
     };
     Ok((settings, message))
+}
+
+/// Returns the rules that an end follows.
+pub(super) fn rules(layers: &Layers<'_>) -> Rules {
+    match layers.of(&["rules"]).text("rules") {
+        "rfc2960" => Rules::Rfc2960,
+        _ => Rules::Rfc9260,
+    }
 }
 
 /// Returns the bytes of an end's receive buffer.

@@ -95,6 +95,11 @@ fn a_spike_on_the_primary_sends_a_window_again_on_the_alternate() {
     // The alternate's initial window lets three chunks leave at once. Each SACK before the cover
     // ACK releases more.
     assert!(paper.retransmissions < 10 && paper.bytes > flow.bytes, "{paper:?}");
+    // By RFC 2960 one packet leaves, and the next one waits for a SACK: the cover ACK.
+    let old = ("{sctp}", "rules = \"rfc2960\"\n    timestamp_chunk = \"agreed\"");
+    let sender = format!("[sender]\ndetect = {{ name = \"eifel-cover-timestamps\", proof = \"older\" }}\n{spike}");
+    let old = run(&two_paths(&[ENDLESS, old], &sender), 0);
+    assert_eq!((old.timeouts, old.retransmissions, old.undos), (1, 1, 1));
     // A single SACK covers two of the three chunks, so it proves at most one original.
     let safe = eifel("\"eifel-cover-timestamps\"");
     assert_eq!((safe.detected_spurious, safe.undos), (0, 0));
@@ -179,7 +184,7 @@ fn wrong_settings_are_refused_with_their_place() {
         (
             "transport = \"sctp\"",
             "transport = \"sctp\"\nsender = { recover = \"reno\" }",
-            "recovers losses as RFC 9260",
+            "recovers losses by the rules",
         ),
         (
             "transport = \"sctp\"",

@@ -20,11 +20,13 @@ def near(found: float, published: float) -> bool:
     return abs(found - published) <= settings.TOLERANCE_S
 
 
-def at(instants: Callable[[Result], Sequence[float]], *published: float) -> Callable[[Measured], bool]:
+def at(
+    instants: Callable[[Result], Sequence[float]], *published: float, run: str = "drawn"
+) -> Callable[[Measured], bool]:
     """Returns a claim's check: whether these times are exactly the published ones."""
 
     def check(measured: Measured) -> bool:
-        found = instants(measured.result())
+        found = instants(measured.result(run=run))
         return len(found) == len(published) and all(map(near, found, published))
 
     return check
@@ -79,20 +81,38 @@ def drawn(
     source: str,
     draw: Draw = _draw,
     chart: bool = True,
+    timestamps: bool = False,
 ) -> Artefact:
-    """Returns an artefact that draws one run."""
+    """Returns an artefact that draws one run. With timestamps there is a second one in which no link carries them."""
+    runs = {"drawn": scenario}
+    if timestamps:
+        runs[settings.NOT_CARRIED] = settings.not_carried(scenario)
     return Artefact(
         id=f"dualrtt.{name}",
         title=title,
         source=f"{settings.SOURCE}, {source}",
         columns=COLUMNS,
-        rows=(Row({"run": "drawn"}, scenario),),
+        rows=tuple(Row({"run": run}, made) for run, made in runs.items()),
         claims=claims,
-        fitted=settings.LEFT_OPEN,
+        fitted=(*settings.LEFT_OPEN, *((settings.CARRIED,) if timestamps else ())),
         method=Recorded(draw, chart=chart),
     )
 
 
-def figure(number: int, title: str, scenario: Mapping[str, Any], *claims: Claim) -> Artefact:
+def figure(number: int, title: str, scenario: Mapping[str, Any], *claims: Claim, timestamps: bool = False) -> Artefact:
     """Returns figure `number`: segments and ACKs over time."""
-    return drawn(f"figure{number}", title, scenario, *claims, source=f"figure {number}")
+    return drawn(f"figure{number}", title, scenario, *claims, source=f"figure {number}", timestamps=timestamps)
+
+
+def begins_with(segment: int, run: str = "drawn") -> Callable[[Measured], bool]:
+    """Returns a claim's check: whether this segment alone is retransmitted by a timeout: the first that was held."""
+    return lambda measured: retransmitted(measured.result(run=run)) == [segment]
+
+
+DECIDES = (
+    Claim("the ACK for the original segment 131 decides it", begins_with(131)),
+    Claim(
+        "... with timestamps that the link does not carry",
+        begins_with(131, settings.NOT_CARRIED),
+    ),
+)

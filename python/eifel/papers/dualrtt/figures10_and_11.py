@@ -59,6 +59,8 @@ FIGURE_11 = of.drawn(
     Claim(
         "nothing but the first segment that was held is retransmitted", lambda m: len(of.retransmitted(m.result())) == 1
     ),
+    *of.DECIDES,
+    timestamps=True,
     source="figure 11",
     draw=_draw,
     chart=False,

@@ -83,7 +83,8 @@ FIGURE_14 = _figure(
     ),
     Claim("nothing falls above 200 kbit/s: losses after a spike are rare", lambda m: not sessions.falls_above(m, 200)),
     Claim(
-        "the window limits Reno and DualRTT to 32.9 kbit/s, and Eifel with its timestamps to 33.6",
+        "by the paper's formula (computed, not run) the window limits Reno and DualRTT to 32.9 kbit/s, and Eifel with "
+        "its timestamps to 33.6",
         lambda m: all(round(sessions.saturation_kbps(name), 1) == printed for name, printed in _PRINTED.items()),
     ),
     Claim(

@@ -45,6 +45,12 @@ FIGURE_4 = figure.figure(
     ),
     *_RESTORED,
     Claim("there is no fast retransmit", lambda m: figure.fast_retransmits_s(m.result()) == []),
+    *figure.DECIDES,
+    Claim(
+        "... then the timer expires at 34.1 and 40.5 s too",
+        figure.at(figure.timeouts_s, 34.1, 40.5, run=settings.NOT_CARRIED),
+    ),
+    timestamps=True,
 )
 """Twelve more bytes per segment delay the segment before 131 by 5 ms, so that the spike holds it first."""
 FIGURE_5 = figure.figure(

@@ -1,6 +1,7 @@
 """The path of figures 2 to 5 and tables II and III, which one spike holds: stated and chosen settings."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from eifel.flows import main_flow
@@ -83,6 +84,19 @@ def spike(
 
 
 EIFEL = dict(rfc3522.PLAIN)
+NOT_CARRIED = "not carried"
+"""The run in which both ends know the timestamps, and the link carries no bytes of them."""
+CARRIED = Setting(
+    "timestamps",
+    f'12 bytes a segment on the link; in the run "{NOT_CARRIED}" none',
+    "the printed segments and instants ask for the second: the paper's Eifel may have been a change of the simulator's "
+    "sender alone, whose packets kept their size",
+)
+
+
+def not_carried(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a session whose link charges 40 bytes of headers a segment, with or without timestamps."""
+    return {**scenario, "header_bytes": 40}
 
 
 def timestamps(on: bool) -> dict[str, Any]:

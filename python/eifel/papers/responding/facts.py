@@ -97,6 +97,15 @@ def largest_gap_s(result: Result, after_s: float) -> float:
     return float((instants[1:] - instants[:-1]).max()) / 1e9
 
 
+def rtt_at_s(result: Result, t_s: float) -> float:
+    """Returns the round trip as last sampled before a time, in seconds."""
+    samples = rto_samples(result)
+    before = samples["rtt_ns"][samples["t_ns"] < t_s * 1e9]
+    if len(before) == 0:
+        raise LookupError(f"no sample before {t_s} s")
+    return float(before[-1]) / 1e9
+
+
 def rto_at_s(result: Result, t_s: float) -> float:
     """Returns the retransmission timeout as last recorded before a time, in seconds."""
     timer = result.of("timer", FLOW)

@@ -178,6 +178,7 @@ PACKET_TIME_S = (MSS_BYTES + 52) * 8 / SLOW_BPS
 """The time of a full segment on the slow link, with headers and timestamps."""
 
 LEVEL_S = (20.0, 28.0)
+LEVEL_BYTES = 150_000
 LEVEL_WINDOW = 11
 """Figure 6: a window that keeps the round trip at about 3 s, so that the RTO is constant before the spike."""
 
@@ -241,7 +242,7 @@ def slow_link(
 
 def level(recovery: str | Mapping[str, Any], **how: Any) -> dict[str, Any]:
     """Returns the slow link with a constant round trip, for figure 6."""
-    return slow_link(recovery, spike_s=LEVEL_S, window_segments=LEVEL_WINDOW, data_bytes=150_000, **how)
+    return slow_link(recovery, spike_s=LEVEL_S, window_segments=LEVEL_WINDOW, data_bytes=LEVEL_BYTES, **how)
 
 
 ADAPTATIONS: Mapping[str, str | Mapping[str, str]] = {

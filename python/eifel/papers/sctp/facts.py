@@ -39,6 +39,15 @@ def cwnd(result: Result, path: int) -> Frame:
     return result.of("window").where(path=path)
 
 
+def halves_window(result: Result) -> bool:
+    """Returns whether the first fast retransmit leaves cwnd and ssthresh at half of the cwnd before it."""
+    opened_ns = int(result.of("episodes").where(cause="fast-retransmit", path=PRIMARY)["opened_ns"][0])
+    window = cwnd(result, PRIMARY)
+    before, after = window["t_ns"] < opened_ns, window["t_ns"] == opened_ns
+    half = float(window["cwnd"][before][-1]) / 2
+    return all(abs(float(window[name][after][-1]) / half - 1) < 0.1 for name in ("cwnd", "ssthresh"))
+
+
 def growth(result: Result, path: int = ALTERNATE) -> float:
     """Returns the last window of a path divided by its first."""
     window = cwnd(result, path)["cwnd"]
@@ -82,14 +91,25 @@ def sent_after_spike(measured: Measured, run: str, for_s: float = math.inf) -> i
 
 def gain(measured: Measured, column: str, over: str, sender: str = "eifel", **keys: Key) -> float:
     """Returns the difference of a column between two senders, in the column's unit."""
-    return measured.mean(column, sender=sender, **keys) - measured.mean(column, sender=over, **keys)
+    return mean(measured, column, sender=sender, **keys) - mean(measured, column, sender=over, **keys)
+
+
+def mean(measured: Measured, column: str, **keys: Key) -> float:
+    """Returns a mean of the setting that is drawn, unless `setting` names another."""
+    if "setting" in measured.artefact.keys:
+        keys = {"setting": settings.DRAWN, **keys}
+    return measured.mean(column, **keys)
 
 
 def share(measured: Measured, column: str, over: str, sender: str = "eifel", **keys: Key) -> float:
     """Returns that difference as a share of the other's value."""
-    return gain(measured, column, over, sender, **keys) / measured.mean(column, sender=over, **keys)
+    return gain(measured, column, over, sender, **keys) / mean(measured, column, sender=over, **keys)
+
+
+WITHIN = "within a third"
+"""The tolerance of `near`, in the words of claims."""
 
 
 def near(found: float, published: float) -> bool:
-    """Returns whether a gain is within a third of the published one, which was read off a figure."""
+    """Returns whether a gain is within a third of the printed one, which the paper calls approximate."""
     return abs(found - published) <= abs(published) / 3

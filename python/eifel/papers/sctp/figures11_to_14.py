@@ -1,6 +1,7 @@
 """Figures 11 to 14: goodput and download times with reordering, and with random delay spikes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Measured
@@ -10,61 +11,110 @@ from eifel.papers.sctp import facts, macro, pictures, settings
 _PRINTED = numbers("sctp", "figure11b")
 _MODERATE = ("0.5 %", "1 %", "2 %", "5 %")
 _HIGH = ("10 %", "15 %")
+_NONE = "none"
+"""The key of a transfer without reordering."""
+_REORDERED = {f"{100 * rate:g} %": rate for rate in settings.REORDERING} | {_NONE: 0.0}
+_RULES = {name: rules for name, rules in settings.RULES.items() if name != "ns-2"}
+"""RFC 2960 and ns-2 differ in further timeouts only, and reordering causes none."""
 
 
-def _gain(spikes: str, key: str, text: str) -> tuple[Claim, Claim]:
-    """Claims Eifel's gain over plain SCTP in packets, and then as a share."""
+def _by_each(text: str, check: Callable[[Measured, str], bool]) -> tuple[Claim, ...]:
+    """Claims a sentence of the rows with each of `_RULES`, which `check` gets as the key of its rows."""
+
+    def claim(rules: str) -> Claim:
+        return Claim(f"{text} (by {rules})", lambda measured: check(measured, rules))
+
+    return tuple(map(claim, _RULES))
+
+
+_TIMEOUT_RULES = ("RFC 2960", "ns-2")
+"""The settings that differ in the effect of a further timeout on ssthresh, which decides the gain over spikes."""
+
+
+def _gain(spikes: str, key: str, over: str, title: str) -> Iterator[Claim]:
+    """Yields claims of Eifel's gain over another sender in packets, and then as a share, with each timeout rule."""
     packets, share = _PRINTED[f"gain_packets_{key}"], _PRINTED[f"gain_{key}"]
-    return (
-        Claim(text, lambda m: facts.near(facts.gain(m, "highest_tsn", "plain", spikes=spikes), packets)),
-        Claim(
-            f"that is about {share:.0%}".replace("%", " %"),
-            lambda m: facts.near(facts.share(m, "highest_tsn", "plain", spikes=spikes), share),
-        ),
-    )
+    for rules in _TIMEOUT_RULES:
+        read = partial(facts.gain, column="highest_tsn", over=over, spikes=spikes, setting=rules)
+        read_share = partial(facts.share, column="highest_tsn", over=over, spikes=spikes, setting=rules)
+        yield Claim(
+            f"Eifel outperforms {title} by about {packets:g} packets with a spike every {spikes}, {facts.WITHIN} "
+            f"(by {rules})",
+            partial(_near, read=read, published=packets),
+        )
+        yield Claim(
+            f"against {title} that is about {share:.0%}, {facts.WITHIN} (by {rules})".replace("%", " %"),
+            partial(_near, read=read_share, published=share),
+        )
+
+
+def _near(measured: Measured, read: Callable[[Measured], float], published: float) -> bool:
+    return facts.near(read(measured), published)
+
+
+def _as_plain(measured: Measured, spikes: str, rules: str, share: float) -> bool:
+    """Returns whether DupTSN sends as much as plain SCTP, within a share."""
+    apart = facts.share(measured, "highest_tsn", "plain", "dup-tsn", spikes=spikes, setting=rules)
+    return abs(apart) < share
 
 
 FIGURE_11A = macro.figure(
     "11a",
     "Goodput in 200 s by the share of packets that are reordered (one path)",
     [
-        ({"reordered": f"{100 * rate:g} %", "sender": name}, macro.reordered(rate, protocol))
-        for rate in settings.REORDERING
+        ({"reordered": share, "sender": name, "setting": rules}, macro.reordered(rate, protocol, rules=_RULES[rules]))
+        for rules in _RULES
+        for share, rate in _REORDERED.items()
         for name, protocol in settings.SENDERS.items()
     ],
     (macro.HIGHEST, macro.GOODPUT, macro.NEEDLESS),
-    Claim(
-        "even 1 % of reordering significantly degrades plain SCTP: by a quarter at least",
-        lambda m: m.mean("highest_tsn", reordered="1 %", sender="plain") < 0.75 * 16_591,
+    *_by_each(
+        "even 1 % of reordering significantly degrades plain SCTP: by a quarter at least of what it sends without",
+        lambda m, rules: (
+            m.mean("highest_tsn", reordered="1 %", sender="plain", setting=rules)
+            < 0.75 * m.mean("highest_tsn", reordered=_NONE, sender="plain", setting=rules)
+        ),
     ),
-    Claim(
+    *_by_each(
         "at 0.5 to 5 % Eifel and DupTSN achieve higher goodput than plain SCTP",
-        lambda m: all(
-            facts.gain(m, "highest_tsn", "plain", sender, reordered=rate) > 0
+        lambda m, rules: all(
+            facts.gain(m, "highest_tsn", "plain", sender, reordered=rate, setting=rules) > 0
             for rate in _MODERATE
             for sender in ("eifel", "dup-tsn")
         ),
     ),
-    Claim(
+    *_by_each(
         "at 0.5 to 5 % Eifel and DupTSN perform nearly the same, within a tenth",
-        lambda m: all(abs(facts.share(m, "highest_tsn", "dup-tsn", reordered=rate)) < 0.1 for rate in _MODERATE),
+        lambda m, rules: all(
+            abs(facts.share(m, "highest_tsn", "dup-tsn", reordered=rate, setting=rules)) < 0.1 for rate in _MODERATE
+        ),
     ),
-    Claim(
+    *_by_each(
+        "at 0.5 to 2 % they do",
+        lambda m, rules: all(
+            abs(facts.share(m, "highest_tsn", "dup-tsn", reordered=rate, setting=rules)) < 0.1 for rate in _MODERATE[:3]
+        ),
+    ),
+    *_by_each(
         "above 5 % Eifel achieves higher goodput than both",
-        lambda m: all(
-            facts.gain(m, "highest_tsn", over, reordered=rate) > 0 for rate in _HIGH for over in ("plain", "dup-tsn")
+        lambda m, rules: all(
+            facts.gain(m, "highest_tsn", over, reordered=rate, setting=rules) > 0
+            for rate in _HIGH
+            for over in ("plain", "dup-tsn")
         ),
     ),
-    Claim(
+    *_by_each(
         "the retransmit bit does as well as the timestamp up to 2 %: within 1 %",
-        lambda m: all(
-            abs(facts.share(m, "highest_tsn", "eifel", "eifel-bit", reordered=rate)) < 0.01 for rate in _MODERATE[:3]
+        lambda m, rules: all(
+            abs(facts.share(m, "highest_tsn", "eifel", "eifel-bit", reordered=rate, setting=rules)) < 0.01
+            for rate in _MODERATE[:3]
         ),
     ),
-    Claim(
+    *_by_each(
         "F-RTO caters solely to spurious timeouts: it sends what plain SCTP sends, within 1 %",
-        lambda m: all(
-            abs(facts.share(m, "highest_tsn", "plain", "f-rto", reordered=rate)) < 0.01 for rate in (*_MODERATE, *_HIGH)
+        lambda m, rules: all(
+            abs(facts.share(m, "highest_tsn", "plain", "f-rto", reordered=rate, setting=rules)) < 0.01
+            for rate in (*_MODERATE, *_HIGH)
         ),
     ),
     draw=pictures.lines(
@@ -76,11 +126,16 @@ FIGURE_11B = macro.figure(
     "Goodput in 200 s with a delay spike of 3 to 10 s now and then (one path)",
     macro.by_interval(1),
     (macro.HIGHEST, macro.GOODPUT, macro.NEEDLESS),
-    *_gain("10-20 s", "10_20", "Eifel outperforms plain SCTP by about 1000 packets, with a spike every 10 to 20 s"),
-    *_gain("70-80 s", "70_80", "the gain is about 400 packets with a spike every 70 to 80 s"),
-    macro.everywhere(
-        "DupTSN performs nearly the same as plain SCTP: within 3 %",
-        lambda m, spikes: abs(facts.share(m, "highest_tsn", "plain", "dup-tsn", spikes=spikes)) < 0.03,
+    *_gain("10-20 s", "10_20", "plain", "plain SCTP"),
+    *_gain("10-20 s", "10_20", "dup-tsn", "DupTSN"),
+    *_gain("70-80 s", "70_80", "plain", "plain SCTP"),
+    *(
+        macro.everywhere(
+            f"DupTSN performs nearly the same as plain SCTP: within {within} % (by {rules})",
+            partial(_as_plain, rules=rules, share=within / 100),
+        )
+        for rules in _TIMEOUT_RULES
+        for within in (3, 1)
     ),
     draw=pictures.BY_INTERVAL,
 )
@@ -92,18 +147,25 @@ FIGURE_12 = macro.figure(
     "12",
     "Time of a download of 4 MB with 1 % of the packets reordered (one path)",
     [
-        ({"sender": name}, settings.scenario(protocol, macro.DOWNLOAD, macro.LATEST_S, forward=_LATE))
+        (
+            {"sender": name, "setting": rules},
+            settings.scenario(protocol, macro.DOWNLOAD, macro.LATEST_S, forward=_LATE, rules=_RULES[rules]),
+        )
+        for rules in _RULES
         for name, protocol in settings.SENDERS.items()
     ],
     (macro.TIME, macro.NEEDLESS),
-    Claim("even with timestamp chunks Eifel is faster than plain SCTP", lambda m: facts.gain(m, "time_s", "plain") < 0),
-    Claim(
-        "Eifel and DupTSN take nearly the same time, within 5 %",
-        lambda m: abs(facts.share(m, "time_s", "dup-tsn")) < 0.05,
+    *_by_each(
+        "even with timestamp chunks Eifel is faster than plain SCTP",
+        lambda m, rules: facts.gain(m, "time_s", "plain", setting=rules) < 0,
     ),
-    Claim(
+    *_by_each(
+        "Eifel and DupTSN take nearly the same time, within 5 %",
+        lambda m, rules: abs(facts.share(m, "time_s", "dup-tsn", setting=rules)) < 0.05,
+    ),
+    *_by_each(
         "the retransmit bit may be faster yet: it saves the chunk of 12 bytes",
-        lambda m: facts.gain(m, "time_s", "eifel", "eifel-bit") < 0,
+        lambda m, rules: facts.gain(m, "time_s", "eifel", "eifel-bit", setting=rules) < 0,
     ),
 )
 
@@ -151,7 +213,7 @@ def _figure(part: str, paths: int, where: str) -> Artefact:
     claims = [
         Claim(
             f"with a window of {window}, Eifel is about {printed[f'against_{key}_s']:g} s faster than {title}"
-            f" ({printed[f'against_{key}']:.0%})",
+            f" ({printed[f'against_{key}']:.0%}), {facts.WITHIN}",
             check(window, over, printed[f"against_{key}_s"]),
         )
         for window in ("64 kB", "128 kB")
@@ -161,9 +223,12 @@ def _figure(part: str, paths: int, where: str) -> Artefact:
     link: dict[str, Any] = {"paths": paths, "rate_bps": settings.SATELLITE_BPS, "spike": spike}
     rows = [
         (
-            {"window": f"{window // 1024} kB", "sender": name},
-            settings.scenario(protocol, macro.DOWNLOAD, macro.LATEST_S, **link, window_bytes=window),
+            {"window": f"{window // 1024} kB", "sender": name, "setting": variant},
+            settings.scenario(
+                protocol, macro.DOWNLOAD, macro.LATEST_S, **link, window_bytes=window, **macro.as_in(variant)
+            ),
         )
+        for variant in settings.VARIANTS
         for window in settings.WINDOWS_BYTES
         for name, protocol in settings.SENDERS.items()
     ]

@@ -33,7 +33,7 @@ FIGURE_7B = micro.figure(
 )
 
 
-LOST_S = 12.25
+LOST_S = 12.9
 """At about this time, half of the SACKs with duplicates are in flight. The outage drops one of them."""
 SACK_S = 0.01
 

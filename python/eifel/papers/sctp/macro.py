@@ -36,7 +36,7 @@ def figure(
         rows=tuple(Row(keys, scenario) for keys, scenario in rows),
         seed=settings.SEED,
         claims=claims,
-        fitted=(*settings.LEFT_OPEN, settings.BOX),
+        fitted=(*settings.LEFT_OPEN, settings.AT_SENDER),
         method=Repeated(settings.REPETITIONS, means, long=True, draw=draw),
     )
 
@@ -58,21 +58,31 @@ def means(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
     return measured
 
 
+def as_in(variant: str) -> dict[str, Any]:
+    """Returns the rules and the place of the spikes in one of `settings.VARIANTS`."""
+    chosen = settings.VARIANTS[variant]
+    return {"rules": settings.RULES[chosen.rules], "held": chosen.held}
+
+
 def spiky(interval_s: tuple[int, int], protocol: settings.Sctp, paths: int, **more: Any) -> dict[str, Any]:
     spike = settings.spikes(interval_s)
     return settings.scenario(protocol, ENDLESS, settings.TRANSFER_S, paths=paths, spike=spike, **more)
 
 
-def reordered(rate: float, protocol: settings.Sctp, paths: int = 1) -> dict[str, Any]:
+def reordered(rate: float, protocol: settings.Sctp, paths: int = 1, **more: Any) -> dict[str, Any]:
     """Returns a transfer of 200 s in which this share of the packets is reordered."""
     late = {"reorder": {"rate": rate, "length": settings.REORDERED_BY}}
-    return settings.scenario(protocol, ENDLESS, settings.TRANSFER_S, paths=paths, forward=late)
+    return settings.scenario(protocol, ENDLESS, settings.TRANSFER_S, paths=paths, forward=late, **more)
 
 
 def by_interval(paths: int) -> list[tuple[Mapping[str, Key], Mapping[str, Any]]]:
     """Returns the rows of figures 11 (b) and 13: each interval with each sender, including those beyond the paper."""
     return [
-        ({"spikes": f"{low}-{high} s", "sender": name}, spiky((low, high), protocol, paths))
+        (
+            {"spikes": f"{low}-{high} s", "sender": name, "setting": variant},
+            spiky((low, high), protocol, paths, **as_in(variant)),
+        )
+        for variant in settings.VARIANTS
         for low, high in settings.SPIKE_INTERVALS_S
         for name, protocol in settings.SENDERS.items()
     ]

@@ -1,6 +1,6 @@
 """Common parts of figures 2 to 10: recorded runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row, cited, counts
@@ -30,7 +30,7 @@ def figure(name: str, title: str, runs: Mapping[str, Mapping[str, Any]], *claims
         rows=tuple(Row({"run": run}, made) for run, made in runs.items()),
         seed=settings.SEED,
         claims=claims,
-        fitted=(*settings.LEFT_OPEN, settings.FAR_END, *settings.LENGTHS),
+        fitted=(*settings.LEFT_OPEN, settings.AT_SENDER, *settings.LENGTHS),
         method=Recorded(_draw, chart=False),
     )
 
@@ -42,15 +42,18 @@ def _draw(measured: Measured) -> Figure:
 def association(protocol: settings.Sctp, length_s: float, paths: int = 1, **more: Any) -> dict[str, Any]:
     """Returns an association that sends for the duration of the figures, with one spike of this length."""
     spike = settings.one_spike(length_s)
-    held = settings.HELD_AT_FAR_END
-    return settings.scenario(protocol, ENDLESS, DURATION_S, paths=paths, spike=spike, held=held, **more)
+    return settings.scenario(protocol, ENDLESS, DURATION_S, paths=paths, spike=spike, **more)
 
 
-def observed(protocol: settings.Sctp, length_s: float, **alternate: Any) -> dict[str, Any]:
+def observed(protocol: settings.Sctp, length_s: float, held: Sequence[str], **alternate: Any) -> dict[str, Any]:
     """Returns plain SCTP over two paths, observed by Eifel and DupTSN. `protocol` gives the options in use."""
     watched = [settings.OLDER, settings.DUP_TSN["sender"]["detect"]]
     return association(
-        {**protocol, "sender": {"detect": "none", "observers": watched}}, length_s, paths=2, alternate=alternate
+        {**protocol, "sender": {"detect": "none", "observers": watched}},
+        length_s,
+        paths=2,
+        held=held,
+        alternate=alternate,
     )
 
 

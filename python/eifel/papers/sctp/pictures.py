@@ -1,6 +1,6 @@
 """Draws the first column with its intervals over a quantity, by sender."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from eifel.papers.artefact import Draw, Measured, word
 from eifel.papers.sctp import settings
@@ -19,7 +19,9 @@ def lines(
     """
 
     def draw(measured: Measured) -> Figure:
-        names, series = _series(measured, *measured.artefact.keys)
+        names, series = _series(measured, *measured.artefact.keys[:2])
+        # Rows behind the places have none on this axis.
+        names, series = names[: len(places)], {name: means[: len(places)] for name, means in series.items()}
         figure, (axes,) = style.new_figure(1, _SIZE_IN)
         intervals.lines(axes, places, series)
         if logarithmic:
@@ -29,7 +31,7 @@ def lines(
         else:
             axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
-        axes.set_ylabel(_height(measured))
+        axes.set_ylabel(_height(measured, series))
         style.finish(figure, [axes], measured.artefact.title, label)
         axes.autoscale(axis="x")
         return figure
@@ -43,27 +45,35 @@ BY_INTERVAL = lines(tuple(sum(ends) / 2 for ends in settings.SPIKE_INTERVALS_S),
 
 def by_sender(measured: Measured) -> Figure:
     """Draws a mark for each sender, with several windows side by side."""
-    *over, sender = measured.artefact.keys
-    names, series = _series(measured, sender, *over)
+    names, series = _series(measured, "sender", *(key for key in measured.artefact.keys if key == "window"))
     figure, (axes,) = style.new_figure(1, _SIZE_IN)
     intervals.marks(axes, names, series)
-    axes.set_ylabel(_height(measured))
+    axes.set_ylabel(_height(measured, series))
     style.finish(figure, [axes], measured.artefact.title, "Sender")
     axes.set_xlim(-0.5, len(names) - 0.5)
     return figure
 
 
-def _height(measured: Measured) -> str:
+def _height(measured: Measured, series: Mapping[str, Sequence[Mean]]) -> str:
+    """Returns the label of the heights. A setting without chance has no mean."""
     title = measured.artefact.columns[0].title
-    return title if measured.repetitions == 1 else f"{title}\n(mean of {measured.repetitions}, 95 % interval)"
+    alike = all(mean.interval in (None, (mean.mean, mean.mean)) for means in series.values() for mean in means)
+    return title if alike else f"{title}\n(mean of {measured.repetitions}, 95 % interval)"
 
 
 def _series(measured: Measured, across: str, by: str = "") -> tuple[list[str], dict[str, list[Mean]]]:
-    """Returns the values of the key on the axis, and the first column's means by the other key."""
+    """Returns the values of the key on the axis, and the first column's means by the other key.
+
+    Rows that differ from the first in a further key are left out: they show another setting.
+    """
+    first = measured.rows[0].row.keys
+    drawn = {key: value for key, value in first.items() if key not in (across, by)}
     names: dict[str, None] = {}
     series: dict[str, list[Mean]] = {}
     for row in measured.rows:
         keys = row.row.keys
+        if not drawn.items() <= keys.items():
+            continue
         names.setdefault(word(keys[across]))
         series.setdefault(word(keys[by]) if by else "", []).append(row.means[measured.artefact.columns[0].name])
     return list(names), series

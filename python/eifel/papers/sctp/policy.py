@@ -9,6 +9,11 @@ from eifel.papers.sctp import macro, settings
 POLICIES = ("all-to-alternate", "rfc9260", "same-path", "largest-window")
 
 
+FAILS = "the primary fails"
+FAILS_S = 50
+"""From here on the primary path loses everything."""
+
+
 def _with(policy: str, protocol: settings.Sctp) -> settings.Sctp:
     return {**protocol, "sender": {**protocol["sender"], "retransmit": policy}}
 
@@ -19,6 +24,10 @@ def _cases(protocol: settings.Sctp) -> Mapping[str, dict[str, Any]]:
         "spikes": macro.spiky(settings.SPIKE_INTERVALS_S[0], protocol, 2),
         "2 % reordered": macro.reordered(0.02, protocol, 2),
         "1 % lost": settings.scenario(protocol, macro.ENDLESS, settings.TRANSFER_S, paths=2, forward=loss),
+        FAILS: {
+            **settings.scenario(protocol, macro.ENDLESS, settings.TRANSFER_S, paths=2),
+            "outage": [{"links": ["path", "path-back"], "at": [{"start_s": FAILS_S, "length_s": settings.TRANSFER_S}]}],
+        },
     }
 
 
@@ -65,7 +74,17 @@ ARTEFACT = Artefact(
                 and _spurious(m, "all-to-alternate", "eifel") > 0.9 * _spurious(m, "all-to-alternate", "plain")
             ),
         ),
+        Claim(
+            "where the primary fails, retransmissions on the same path find the alternate last: every sender sends "
+            "less than by any other policy",
+            lambda m: all(
+                _highest(m, FAILS, "same-path", sender) < _highest(m, FAILS, policy, sender)
+                for sender in settings.SENDERS
+                for policy in POLICIES
+                if policy != "same-path"
+            ),
+        ),
     ),
-    fitted=(*settings.LEFT_OPEN[1:], settings.BOX),
+    fitted=(*settings.LEFT_OPEN[1:], settings.AT_SENDER),
     method=Repeated(settings.REPETITIONS, macro.means, long=True),
 )

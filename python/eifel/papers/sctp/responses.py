@@ -79,6 +79,6 @@ ARTEFACT = Artefact(
             lambda m: all(_beaten(m, case, "rfc4015") < 0.02 for case in CASES),
         ),
     ),
-    fitted=(*settings.LEFT_OPEN, settings.BOX),
+    fitted=(*settings.LEFT_OPEN, settings.AT_SENDER),
     method=Repeated(settings.REPETITIONS, macro.means, long=True),
 )

@@ -1,6 +1,7 @@
 """The settings shared by the figures: stated by the paper, fitted, or chosen."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from eifel.flows import main_flow
@@ -34,11 +35,11 @@ REORDERING = (0.005, 0.01, 0.02, 0.05, 0.10, 0.15)
 
 RECEIVE_WINDOW_BYTES = 65_536
 SPIKE_S = 10.5
-SHORT_SPIKE_S = 1.2
-"""The timer expires 1.1 s after the spike begins, so a retransmission leaves before the originals continue."""
-LONG_SPIKE_S = 2.5
+SHORT_SPIKE_S = 1.5
+"""The timer expires before the first SACK of a held original returns."""
+LONG_SPIKE_S = 2.8
 TWO_TIMEOUTS_S = 3.5
-"""The timer expires a second time 3.1 s after the spike begins."""
+"""The timer expires a second time before the originals' SACKs return."""
 REORDERED_BY = 6
 """The number of packets that pass a reordered one: more than the three missing reports for a fast retransmit."""
 REORDERED_CHUNK = 22
@@ -78,13 +79,31 @@ SENDERS: Mapping[str, Sctp] = {**PROTOCOLS, **BEYOND}
 WINDOWS_BYTES = (65_536, 131_072)
 """For figure 14. Its absolute times agree with the first value, and its gains with the second."""
 
+RFC_9260: Sctp = {}
+RFC_2960: Sctp = {"sctp": {"rules": "rfc2960"}, "sender": {}}
+"""Four missing reports, no fast recovery, an initial window and a least ssthresh of two packets, and
+one packet at an expiry of the timer.
+"""
+NS_2: Sctp = {**RFC_2960, "sender": {"congest": {"name": "sctp", "rules": "rfc2960", "repeated_timeout": "hold"}}}
+"""RFC 2960's rules, but at a further timeout within a spike ssthresh stays. RFC 2960 halves the window
+of one packet, which leaves two packets.
+"""
+RULES: Mapping[str, Sctp] = {"RFC 2960": RFC_2960, "ns-2": NS_2, "RFC 9260": RFC_9260}
+"""The rules for losses. The first are drawn."""
+
 LEFT_OPEN = (
     Setting(
         "retransmissions",
         "all to the alternate path",
         "as the paper says of RFC 2960; RFC 9260 sends fast retransmits on the same path",
     ),
-    Setting("missing reports", "3", "those of RFC 9260; the paper's simulator followed RFC 2960, which wants 4"),
+    Setting(
+        "rules for losses",
+        'RFC 2960\'s (`rules = "rfc2960"`), at a further timeout of a chunk too: ssthresh is halved again',
+        "the paper names RFC 2960, and ran ns-2's agent for it. That agent's code of 2004 and of 2011 keeps ssthresh "
+        "once cwnd is one packet. That decides the gain over spikes: figures 11 (b), 13 and 14 have rows with this "
+        'rule ("ns-2"), and with RFC 9260\'s',
+    ),
     Setting("receive window", f"{RECEIVE_WINDOW_BYTES} bytes", "not stated; ns-2's default"),
     Setting(
         "round-trip samples",
@@ -93,25 +112,18 @@ LEFT_OPEN = (
     ),
 )
 """The settings that the paper leaves open."""
-BOX = Setting(
+AT_SENDER = Setting(
     "what a spike holds",
-    "packets of both directions, before the bottleneck's queue",
-    "the hiccup module stands in front of the link; its direction is not stated",
+    "data, in front of the sender's link",
+    'the paper draws "Data Buffered" and "Data Send", and cites the hiccup of the thesis, which queues what its host '
+    "sends. Figures 11 (b), 13 and 14, and sctp.condition, have rows with other places",
 )
-"""For figures 11 to 14."""
-FAR_END = Setting(
-    "what a spike holds",
-    "data at the far end of the primary path",
-    "with a box before the queue most of the window has passed it, and the alternate path's SACKs say so: then only "
-    "12 chunks are retransmitted in figure 4",
-    rows=("all rows with a long spike over two paths: figures 4 and 10 (b), (d), (f)",),
-)
-"""For figures 2 to 10."""
 LENGTHS = (
     Setting(
         "short spike",
         f"{SHORT_SPIKE_S} s, from {SPIKE_S} s on; {TWO_TIMEOUTS_S} s in figure 9",
-        "not stated; one timeout, and two",
+        "not stated; one timeout, and two. The packets in the queue still arrive, so the timer expires 1.7 s after the "
+        "spike begins",
     ),
     Setting(
         "long spike",
@@ -122,8 +134,11 @@ LENGTHS = (
     ),
 )
 """For figures 2 to 10. Figures 10 (b), (d) and (f) judge the long spike."""
+HELD_AT_SENDER = ("box",)
 HELD_BEFORE_QUEUE = ("box", "far-box-back")
+"""Packets of both directions, each in front of its end's link."""
 HELD_AT_FAR_END = ("path",)
+"""Data at the far end of the primary path's link, behind the queue."""
 
 
 def path(number: int, rate_bps: int = RATE_BPS, **forward: Any) -> dict[str, list[dict[str, Any]]]:
@@ -158,7 +173,8 @@ def scenario(
     forward: Mapping[str, Any] | None = None,
     window_bytes: int = RECEIVE_WINDOW_BYTES,
     alternate: Mapping[str, Any] | None = None,
-    held: Sequence[str] = HELD_BEFORE_QUEUE,
+    held: Sequence[str] = HELD_AT_SENDER,
+    rules: Sctp = RFC_2960,
 ) -> dict[str, Any]:
     """Returns an association from `sender` to `receiver` over one path or two. Spikes hold the links `held`.
 
@@ -176,9 +192,10 @@ def scenario(
             "message_bytes": CHUNK_BYTES - _DATA_HEADER_BYTES - stamps,
             "receive_window_bytes": window_bytes,
             "sack_delay_ms": SACK_DELAY_MS,
+            **rules.get("sctp", {}),
             **protocol.get("sctp", {}),
         },
-        sender={**SENDER, **protocol["sender"]},
+        sender={**SENDER, **rules.get("sender", {}), **protocol["sender"]},
     )
     if paths == 2:
         flow["alternates"] = [{"from": "sender-2", "to": "receiver-2"}]
@@ -202,6 +219,22 @@ SENDER: Mapping[str, Any] = {
     "grant": "always",
 }
 """The response of section 5. It adapts the timer itself (RFC 4015, step 11), so `after_spurious` does nothing."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What the paper leaves open of figures 11 to 14: the rules for losses, and what a spike holds."""
+
+    rules: str
+    held: Sequence[str] = HELD_AT_SENDER
+
+
+VARIANTS: Mapping[str, Variant] = {
+    **{rules: Variant(rules) for rules in RULES},
+    **{f"{rules}, both ways": Variant(rules, HELD_BEFORE_QUEUE) for rules in RULES},
+}
+"""The settings of the rows of figures 11 (b), 13 and 14, by name. The first is drawn, and the claims are about it."""
+DRAWN = next(iter(VARIANTS))
 
 
 def one_spike(length_s: float) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from eifel.papers.artefact import Setting
 from eifel.papers.dualrtt import settings as dualrtt
 from eifel.papers.sctp import settings as sctp
 
+CARRIED, NOT_CARRIED, not_carried = dualrtt.CARRIED, dualrtt.NOT_CARRIED, dualrtt.not_carried
+
 SOURCE = (
     'S. Fu, M. Atiquzzaman and W. Ivancic, "Effect of Delay Spike on SCTP, TCP Reno, and Eifel in a Wireless Mobile '
     'Environment", ICCCN 2002'
@@ -32,7 +34,9 @@ NO_LOSS_PACKETS = 1000
 
 # Left open by the paper.
 SPIKE_FROM_S = (20, 40)
-"""Many spikes instead of the one at 28 s, since the result of one run depends on the spike's place."""
+"""Sixty spikes beside the paper's one at 28 s, since the result of one run depends on the spike's place."""
+OWN, DRAWN = "at 28 s", "drawn"
+"""The names of the paper's own spike and of the drawn ones."""
 
 _RENO = {"name": "reno", "bugfix": True, "limited_transmit": False}
 _OLD = {"respond": "option-1", "grant": "always"}
@@ -44,9 +48,15 @@ PAPERS: Mapping[str, Mapping[str, Any]] = {
         "sender": {"detect": dict(rfc3522.PLAIN), "recover": {**_RENO, "bugfix": False}, **_OLD},
         "tcp": dict(rfc3522.CLOCK),
     },
-    "sctp": {"transport": "sctp", "sender": {"detect": "none", "rto": _SCTP_RTO}},
+    "sctp": {
+        "transport": "sctp",
+        "sender": {"detect": "none", "rto": _SCTP_RTO},
+        "sctp": dict(sctp.RFC_2960["sctp"]),
+    },
 }
-"""The paper's three senders. Reno has the fix of RFC 2582, Eifel does not (section III.A)."""
+"""The paper's three senders. Reno has the fix of RFC 2582, Eifel does not (section III.A). SCTP follows
+RFC 2960.
+"""
 TODAY: Mapping[str, Mapping[str, Any]] = {
     "rfc6675+eifel": {
         "sender": {"detect": "eifel-timestamps", "recover": "rfc6675", "respond": "rfc4015"},
@@ -56,26 +66,39 @@ TODAY: Mapping[str, Mapping[str, Any]] = {
         "sender": {"detect": "eifel-timestamps", "recover": "rack-tlp", "respond": "rfc4015"},
         "tcp": {**rfc3522.CLOCK, "sack": True},
     },
+    "sctp, ns-2": {
+        "transport": "sctp",
+        "sender": {"detect": "none", "rto": _SCTP_RTO, **sctp.NS_2["sender"]},
+        "sctp": dict(sctp.NS_2["sctp"]),
+    },
+    "sctp, RFC 9260": {"transport": "sctp", "sender": {"detect": "none", "rto": _SCTP_RTO}},
     "sctp+eifel": {
         "transport": "sctp",
         "sender": {"detect": dict(sctp.OLDER), "respond": "rfc4015", "rto": _SCTP_RTO},
         "sctp": dict(sctp.CLOCK),
     },
 }
-"""Eifel with a recovery algorithm that knows the lost segments."""
+"""Eifel with a recovery algorithm that knows the lost segments, and SCTP by other rules."""
 SENDERS = {**PAPERS, **TODAY}
 
 LEFT_OPEN = (
     Setting(
         "spike",
-        f"begins between {SPIKE_FROM_S[0]} and {SPIKE_FROM_S[1]} s, drawn; all senders meet the same",
-        "the paper has one run with a spike at 28 s",
+        f"at {SPIKE_S:g} s, as in the paper; beside it {REPETITIONS} that begin between {SPIKE_FROM_S[0]} and "
+        f"{SPIKE_FROM_S[1]} s, drawn. All senders meet the same",
+        "the result of the paper's one run hangs on where in its window the spike begins",
     ),
     Setting("where it holds", "before the link's queue", "60 segments are released into a queue of 50"),
     Setting(
         "headers",
         "the real ones: SCTP's DATA 48 bytes, its SACK 48",
         "the paper's 52 and 68 bytes are its simulator's",
+    ),
+    Setting(
+        "SCTP's rules for losses",
+        "RFC 2960's, at a further timeout too: ssthresh is halved again, to two packets",
+        "section II.E says so of all three: a second timeout leaves an ssthresh of 2*MSS. ns-2's code of 2004 keeps "
+        'it: "sctp, ns-2", which leads Reno in most cells. "sctp, RFC 9260" has today\'s rules',
     ),
     Setting(
         "Eifel for SCTP",

@@ -25,8 +25,8 @@ use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
 
-/// Miss indications that make a chunk count as lost (RFC 9260, section 7.2.4).
-const MISS_INDICATIONS: usize = 3;
+/// The most miss indications that [`Rules`](super::Rules) wants.
+const MOST_MISS_INDICATIONS: usize = 4;
 
 /// How large a chunk is, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -103,7 +103,9 @@ pub(super) struct Ledger {
     chunks: Ring<Chunk>,
     reported: Ranges,
     marked: Ranges,
-    missed: [u64; MISS_INDICATIONS],
+    missed: [u64; MOST_MISS_INDICATIONS],
+    /// The miss indications that make a chunk count as lost.
+    miss_indications: usize,
     under_way: Vec<InFlight>,
     /// Everything outstanding from here on is under way on `newest_path`.
     fresh: u64,
@@ -114,6 +116,12 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
+    /// Creates an empty ledger. Chunks with this number of miss indications, at least one, count as
+    /// lost.
+    pub(super) fn new(miss_indications: usize) -> Self {
+        Self { miss_indications, ..Self::default() }
+    }
+
     pub(super) fn add_path(&mut self) {
         self.under_way.push(InFlight::default());
     }
@@ -349,7 +357,7 @@ impl Ledger {
     }
 
     /// Counts a miss indication for every missing position below `below`. Returns a range that
-    /// contains the positions that now have three.
+    /// contains the positions that are now lost.
     pub(super) fn count_misses(&mut self, below: u64) -> Range<u64> {
         let before = self.missed;
         let mut reach = below;
@@ -357,7 +365,7 @@ impl Ledger {
             reach = reach.min(*earlier);
             *mark = (*mark).max(reach);
         }
-        let last = MISS_INDICATIONS - 1;
+        let last = self.miss_indications - 1;
         before[last].max(self.una)..self.missed[last].min(self.nxt())
     }
 

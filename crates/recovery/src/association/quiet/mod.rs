@@ -61,6 +61,7 @@ impl Engine {
             return false;
         }
         self.news.fill(PathNews::default());
+        self.permission = self.permission.after_sack();
         self.destinations.iter_mut().for_each(|destination| destination.path.on_input());
         true
     }

@@ -1,6 +1,6 @@
 //! Compares a sender that takes the shortcut with one that only uses the full processing.
 
-use super::super::{Config, Engine, Offer, PacketContents, PathId, Sack};
+use super::super::{Config, Engine, Offer, PacketContents, PathId, Rules, Sack};
 use super::*;
 use crate::fact::Block;
 use crate::registry::{Choice, Seam};
@@ -148,9 +148,10 @@ proptest! {
         detection in prop_oneof![Just("none"), name(Seam::Detect)],
         retransmit in name(Seam::Retransmit),
         credit in name(Seam::Credit),
+        rules in prop_oneof![Just(Rules::Rfc9260), Just(Rules::Rfc2960)],
         steps in prop::collection::vec(step(), 1..200),
     ) {
-        let mut config = Config { retransmit: Choice::named(retransmit), credit: Choice::named(credit), ..Config::default() };
+        let mut config = Config { retransmit: Choice::named(retransmit), credit: Choice::named(credit), ..Config::by(rules) };
         config.path.detect = Choice::named(detection);
         let mut engine = Engine::new(config).unwrap();
         for index in 0..2 {

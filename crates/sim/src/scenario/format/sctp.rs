@@ -13,6 +13,12 @@ pub(in super::super) static SCTP: Table = table(
     "The settings of both ends of an association, or of the one that answers. Where nothing is given, those of \
               RFC 9260.",
     &[
+        default(
+            "rules",
+            Kind::Word(&["rfc9260", "rfc2960"]),
+            Word("rfc9260"),
+            "The rules for losses, and the defaults of the algorithms: those of RFC 9260, or of RFC 2960 before it.",
+        ),
         default("pmtu_bytes", PACKET, Integer(1500), "The longest packet, IP header included."),
         optional(
             "message_bytes",

@@ -14,6 +14,7 @@ use eifel_path::element::listed::ListedDrop;
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::drop_tail::DropTail;
 use eifel_path::spike::{HoldsAt, Measured, Span, SpikeSource};
+use eifel_recovery::association::{Config, Rules};
 use eifel_recovery::registry::{Choice, Value};
 use eifel_tcp::settings::{SackUse, SendKind, WindowScale};
 
@@ -290,6 +291,23 @@ fn a_message_fills_a_packet_to_a_multiple_of_four_bytes() {
                 assert_eq!(association.message_bytes.map(Some), [longest; 2], "{ip} {stamps} {pmtu}");
             }
         }
+    }
+}
+
+#[test]
+fn rules_of_rfc_2960_change_the_defaults_of_an_ends_algorithms() {
+    let settings = "
+        sctp = { rules = \"rfc2960\" }
+        answering_sctp = { rules = \"rfc9260\" }
+        sender = { detect = \"dsack\" }";
+    let scenario = parse(&format!("{GRAPH}{}", flow_over("sctp", settings)));
+    let Traffic::Messages { association, .. } = &scenario.flows.last().unwrap().traffic else {
+        panic!("an association")
+    };
+    for (settings, rules) in association.settings.iter().zip([Rules::Rfc2960, Rules::Rfc9260]) {
+        let mut expected = Config::by(rules);
+        expected.path.detect = Choice::named("dsack");
+        assert_eq!(settings.engine, expected);
     }
 }
 
