@@ -23,8 +23,10 @@ const COUNTED: [(&str, Of); 6] = [
     ("genuine", Of::Verdict(Verdict::Needed)),
     ("lost", Of::All),
 ];
+type Comparison = fn(&f64, &f64) -> bool;
+
 /// The longer ones first, since they begin with the others.
-const COMPARISONS: [(&str, fn(&f64, &f64) -> bool); 5] =
+const COMPARISONS: [(&str, Comparison); 5] =
     [(">=", f64::ge), ("<=", f64::le), (">", f64::gt), ("<", f64::lt), ("=", f64::eq)];
 
 /// A comparison of a number of retransmissions, or of their share of all segments with data, with a bound.
@@ -32,7 +34,7 @@ const COMPARISONS: [(&str, fn(&f64, &f64) -> bool); 5] =
 pub struct Condition {
     text: String,
     of: Of,
-    compare: fn(&f64, &f64) -> bool,
+    compare: Comparison,
     bound: f64,
     percent: bool,
 }

@@ -8,7 +8,7 @@ use eifel_live::system::namespace::Namespace;
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 /// 2 Mbit/s, 20 ms each way.

@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 const SPIKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/spike.toml");
 

@@ -121,9 +121,8 @@ fn the_callers_namespace_gets_only_a_device() {
     let folder = folder("caller");
     let file = folder.join("caller");
     let near = format!(
-        "{} hiccup {} -- sh -c 'while ! test -e {}.done; do sleep 0.02; done'",
+        "{} live hiccup {} -- sh -c 'while ! test -e {}.done; do sleep 0.02; done'",
         PROGRAM,
-        "live",
         folder.join("plain.toml").display(),
         file.display()
     );

@@ -6,7 +6,7 @@ use crate::rig::allowed;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 fn begun(folder: &Path, options: &[&str]) -> Child {

@@ -5,7 +5,7 @@ use crate::rig::{allowed, has};
 use eifel_live::system::allow_files;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kernel/servers.py");

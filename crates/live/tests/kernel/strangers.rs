@@ -8,7 +8,7 @@ use eifel_live::system::namespace::Namespace;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 const STRANGER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kernel/stranger.py");
 

@@ -3,7 +3,6 @@
 use crate::live;
 use crate::rig::allowed;
 use std::path::PathBuf;
-use std::process::Command;
 
 /// One recording of each class. The truth counts retransmissions of data; the kernel counts
 /// repeated SYNs and FINs too.
