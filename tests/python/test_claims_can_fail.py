@@ -85,6 +85,34 @@ class Watched(Result):
         return super().main
 
 
+class Read(dict[str, Mean]):
+    """The means of a row. It notes which of them are read."""
+
+    def __init__(self, means: Mapping[str, Mean]) -> None:
+        super().__init__(means)
+        self.read: set[str] = set()
+
+    def __getitem__(self, name: str) -> Mean:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.read.add(name)
+        return super().get(name, default)
+
+    def __iter__(self) -> Iterator[str]:
+        self.read.update(super().keys())
+        return super().__iter__()
+
+    def items(self) -> Any:
+        self.read.update(super().keys())
+        return super().items()
+
+    def values(self) -> Any:
+        self.read.update(super().keys())
+        return super().values()
+
+
 def _tables(table: pa.Table) -> Iterator[pa.Table]:
     """Yields changed tables: fewer rows, and each column with other values."""
     half = table.num_rows // 2
@@ -130,9 +158,11 @@ def _changed(measured: Measured, claim: int) -> Iterator[Measured]:
     """Yields the measured artefact with changes to what a claim reads."""
     read: list[set[str]] = [set() for _ in measured.results]
     results = [Watched(result, names) for result, names in zip(measured.results, read, strict=True)]
-    _holds(replace(measured, results=results), claim)
+    means = [Read(row.means) for row in measured.rows]
+    rows = [replace(row, means=noted) for row, noted in zip(measured.rows, means, strict=True)]
+    _holds(replace(measured, results=results, rows=rows), claim)
     for number, row in enumerate(measured.rows):
-        for name, mean in row.means.items():
+        for name, mean in ((name, row.means[name]) for name in sorted(means[number].read & {*row.means})):
             for changed in (*(factor * mean.mean for factor in FACTORS), mean.mean + 1, mean.mean - 1):
                 other = MeasuredRow(row.row, {**row.means, name: Mean(changed, 0.0, 1)})
                 yield replace(measured, rows=[*measured.rows[:number], other, *measured.rows[number + 1 :]])
