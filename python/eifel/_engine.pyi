@@ -137,13 +137,11 @@ def analyze(files: Sequence[Path | str], progress: Callable[[int, int], object] 
 def check_conditions(conditions: Sequence[str]) -> None:
     """Raises `CaptureError` if a condition of `--fail-if` is none."""
 
-def failures(
-    conditions: Sequence[str], spurious: int, needed: int, undecidable: int, sent: int, cut: bool
-) -> list[str]:
+def failures(conditions: Sequence[str], verdicts: tuple[int, int, int], sent: int, cut: bool) -> list[str]:
     """Returns why a command fails with these conditions of `--fail-if`. Raises `CaptureError` if one is none.
 
-    The numbers are of retransmissions by verdict, and of segments with data; `cut` if a file could not be read to
-    its end.
+    The numbers are of spurious, needed and undecidable retransmissions, and of segments with data; `cut` if a file
+    could not be read to its end.
     """
 
 def analyze_bytes(name: str, capture: bytes) -> Captures:

@@ -95,16 +95,16 @@ fn parsed(conditions: &[String]) -> PyResult<Vec<Condition>> {
 }
 
 /// Returns why a command fails with these conditions of `--fail-if`, in lines; none if it does not.
-/// `cut` if a file could not be read to its end.
+/// `verdicts` are the numbers of spurious, needed and undecidable retransmissions; `cut` if a file could
+/// not be read to its end.
 #[pyfunction]
 pub(crate) fn failures(
     conditions: Vec<String>,
-    spurious: usize,
-    needed: usize,
-    undecidable: usize,
+    verdicts: (usize, usize, usize),
     sent: u64,
     cut: bool,
 ) -> PyResult<Vec<String>> {
+    let (spurious, needed, undecidable) = verdicts;
     Ok(condition::failures_of(&Counts { spurious, needed, undecidable, sent }, cut, &parsed(&conditions)?))
 }
 

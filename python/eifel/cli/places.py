@@ -70,9 +70,7 @@ def command(options: argparse.Namespace) -> int:
     verdicts = Counter(row["verdict"] for row in joined.report["retransmissions"])
     failures = _engine.failures(
         options.fail_if,
-        verdicts["spurious"],
-        verdicts["needed"],
-        verdicts["undecidable"],
+        (verdicts["spurious"], verdicts["needed"], verdicts["undecidable"]),
         sum(way["segments"] for one in joined.report["connections"] for way in one["directions"]),
         any(place["error"] for place in joined.report["places"]),
     )

@@ -4,6 +4,7 @@
 //! cause for each retransmission, and adds up the cost of what the causes leave unexplained. A model
 //! keeps several hypotheses of the trace until later packets decide between them. The causes in the report come from the model that explains a connection best.
 
+mod costs;
 mod events;
 mod fit;
 mod hypotheses;

@@ -8,6 +8,10 @@
 //! connections' congestion.
 //! *From* RFC 6298, RFC 8985 and RFC 5682; for undone timeouts RFC 3522 and RFC 3708, in the forms that Linux has.
 
+use super::costs::{
+    ACTIVE, BY_TIMER, GOES_ON, LOST_AGAIN, PROBE_LEFT_OUT, REPAIR_LEFT_OUT, UNEXPLAINED, UNSEEN_EVIDENCE,
+    UNSEEN_REPAIR, UNSEEN_REPORT, UNSEEN_TIMEOUT, WITHOUT_EVIDENCE,
+};
 use super::fit::{HELD, clocked, departure, is_at_once, ln, misfit, misfit_of_timer};
 use super::{AckReceived, Cause, Retransmitted, Settings};
 use crate::cause::sender::Overtaken;
@@ -15,32 +19,6 @@ use crate::order::AckPlace;
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
 
-/// The cost of a cause without the evidence that it needs.
-const WITHOUT_EVIDENCE: f64 = 3.0;
-/// The cost of a retransmission that no cause explains.
-const UNEXPLAINED: f64 = 5.0;
-/// The cost of a timeout before which the model would have sent a tail-loss probe.
-const PROBE_LEFT_OUT: f64 = 1.5;
-/// The cost of a timeout for a segment that duplicate ACKs or SACK would have repaired earlier.
-const REPAIR_LEFT_OUT: f64 = 1.0;
-/// The cost of an assumed timeout that the capture does not show.
-const UNSEEN_TIMEOUT: f64 = 1.5;
-/// The cost of a timeout although the sender has sent something shortly before.
-const ACTIVE: f64 = 2.5;
-/// The cost of a repair that left at an unknown time.
-const UNSEEN_REPAIR: f64 = 0.3;
-/// Replaces [`WITHOUT_EVIDENCE`] far from the sender, where some ACKs may be unknown.
-const UNSEEN_EVIDENCE: f64 = 1.5;
-/// The cost of repeating data that SACK has reported, far from a sender whose echoes show that it
-/// received later ACKs: the report is lost. A path that has lost n reports loses another one for the
-/// (n + 1)th part of it.
-const UNSEEN_REPORT: f64 = 1.0;
-/// The cost of a repeated repair, because ACKs show that the earlier one was lost.
-const LOST_AGAIN: f64 = 0.5;
-/// The cost of every cause other than go-back-N while go-back-N goes on.
-const GOES_ON: f64 = 0.5;
-/// The cost of a repair by RACK's timer instead of an ACK.
-const BY_TIMER: f64 = 0.2;
 const TICK: u64 = 8_000_000;
 const DELAYED_ACK: u64 = 200_000_000;
 const MOST_BACK_OFF: u32 = 10;
@@ -73,6 +51,15 @@ enum State {
     },
 }
 
+/// Duplicate ACKs of a sender without SACK.
+#[derive(Clone, Copy, Debug)]
+struct Duplicates {
+    /// The number at which the sender retransmits, as far as is known. Linux raises it after reordering.
+    threshold: u32,
+    /// The number since the last ACK of new data.
+    seen: u32,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct StackModel {
     settings: &'static Settings,
@@ -92,11 +79,7 @@ pub(crate) struct StackModel {
     /// The `nxt` at the time when the last acknowledged retransmission left. By RACK all data below
     /// it that are not acknowledged or reported are lost (RFC 8985, section 6.2).
     left_before: u64,
-    /// Without SACK: the number of duplicate ACKs at which the sender retransmits, as far as is
-    /// known. Linux raises it after reordering.
-    threshold: u32,
-    /// Without SACK: the duplicate ACKs since the last ACK of new data.
-    duplicates: u32,
+    duplicates: Duplicates,
     /// The retransmissions of data that SACK had reported, outside of go-back-N by a sender that forgets.
     reports_lost: u32,
     cost: f64,
@@ -115,8 +98,7 @@ impl StackModel {
             armed: 0,
             last_retransmission: (u64::MAX, 0),
             left_before: 0,
-            threshold: DUPLICATES,
-            duplicates: 0,
+            duplicates: Duplicates { threshold: DUPLICATES, seen: 0 },
             reports_lost: 0,
             cost: settings.rarity,
         }
@@ -141,7 +123,7 @@ impl StackModel {
     /// Returns whether the model would ignore an ACK of new data without SACK blocks.
     pub(crate) fn is_idle(&self) -> bool {
         let acknowledged = self.last_retransmission.0 == u64::MAX || self.left_before == self.last_retransmission.1;
-        self.is_open() && self.back_off == 0 && !self.probed && self.duplicates == 0 && acknowledged
+        self.is_open() && self.back_off == 0 && !self.probed && self.duplicates.seen == 0 && acknowledged
     }
 
     /// Returns the causes that a retransmission may have, each with the cost of what it leaves
@@ -391,7 +373,9 @@ impl StackModel {
             return WITHOUT_EVIDENCE;
         }
         match self.state {
-            State::Open if duplicates > self.threshold => ln(f64::from(duplicates) / f64::from(self.threshold)) / 2.0,
+            State::Open if duplicates > self.duplicates.threshold => {
+                ln(f64::from(duplicates) / f64::from(self.duplicates.threshold)) / 2.0
+            }
             State::Loss { high, .. } if resent.start < high => WITHOUT_EVIDENCE,
             _ => 0.0,
         }
@@ -474,7 +458,7 @@ impl StackModel {
                 let again = !resent.sack() && resent.missing && !matches!(self.state, State::Loss { .. });
                 if again || self.is_lost_again(resent) || matches!(self.state, State::Open) {
                     self.state = State::Recovery { high: resent.nxt, partial: None, stamp: resent.stamp };
-                    self.threshold = self.threshold.max(resent.duplicates.unwrap_or(0));
+                    self.duplicates.threshold = self.duplicates.threshold.max(resent.duplicates.unwrap_or(0));
                 }
                 self.armed = self.armed.max(if resent.start <= resent.una { resent.earliest } else { 0 });
             }
@@ -503,11 +487,11 @@ impl StackModel {
             self.back_off = 0;
             self.probed = false;
             if matches!(self.state, State::Open) {
-                self.threshold = self.threshold.max(self.duplicates);
+                self.duplicates.threshold = self.duplicates.threshold.max(self.duplicates.seen);
             }
-            self.duplicates = 0;
+            self.duplicates.seen = 0;
         } else if ack.duplicate && !ack.sack {
-            self.duplicates += 1;
+            self.duplicates.seen += 1;
         }
         let (start, left_before) = self.last_retransmission;
         if ack.advances && ack.una > start
