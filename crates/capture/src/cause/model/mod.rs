@@ -5,6 +5,7 @@
 //! keeps several hypotheses of the trace until later packets decide between them. The causes in the report come from the model that explains a connection best.
 
 mod costs;
+mod duplicates;
 mod events;
 mod fit;
 mod hypotheses;

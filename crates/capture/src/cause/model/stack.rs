@@ -12,6 +12,7 @@ use super::costs::{
     ACTIVE, BY_TIMER, GOES_ON, LOST_AGAIN, PROBE_LEFT_OUT, REPAIR_LEFT_OUT, UNEXPLAINED, UNSEEN_EVIDENCE,
     UNSEEN_REPAIR, UNSEEN_REPORT, UNSEEN_TIMEOUT, WITHOUT_EVIDENCE,
 };
+use super::duplicates::{DUPLICATES, Duplicates};
 use super::fit::{HELD, clocked, departure, is_at_once, ln, misfit, misfit_of_timer};
 use super::{AckReceived, Cause, Retransmitted, Settings};
 use crate::cause::sender::Overtaken;
@@ -22,9 +23,6 @@ use eifel_base::units::Timestamp;
 const TICK: u64 = 8_000_000;
 const DELAYED_ACK: u64 = 200_000_000;
 const MOST_BACK_OFF: u32 = 10;
-/// The number of duplicate ACKs that reports a loss, unless the sender has seen reordering.
-const DUPLICATES: u32 = 3;
-
 #[derive(Clone, Copy, Debug)]
 enum State {
     Open,
@@ -49,15 +47,6 @@ enum State {
         /// Whether an ACK came since the timeout. Before it, the window is one segment.
         answered: bool,
     },
-}
-
-/// Duplicate ACKs of a sender without SACK.
-#[derive(Clone, Copy, Debug)]
-struct Duplicates {
-    /// The number at which the sender retransmits, as far as is known. Linux raises it after reordering.
-    threshold: u32,
-    /// The number since the last ACK of new data.
-    seen: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -98,7 +87,7 @@ impl StackModel {
             armed: 0,
             last_retransmission: (u64::MAX, 0),
             left_before: 0,
-            duplicates: Duplicates { threshold: DUPLICATES, seen: 0 },
+            duplicates: Duplicates::default(),
             reports_lost: 0,
             cost: settings.rarity,
         }
@@ -483,15 +472,10 @@ impl StackModel {
 
     /// Handles an ACK that the sender receives.
     pub(crate) fn on_ack(&mut self, ack: &AckReceived) {
+        self.duplicates.on_ack(ack, self.is_open());
         if ack.advances {
             self.back_off = 0;
             self.probed = false;
-            if matches!(self.state, State::Open) {
-                self.duplicates.threshold = self.duplicates.threshold.max(self.duplicates.seen);
-            }
-            self.duplicates.seen = 0;
-        } else if ack.duplicate && !ack.sack {
-            self.duplicates.seen += 1;
         }
         let (start, left_before) = self.last_retransmission;
         if ack.advances && ack.una > start
