@@ -12,6 +12,8 @@ LOOKS = (
     ("#e08a00", "v:"),
     ("#8a5fbf", "D-."),
     ("#5f6b7a", "P--"),
+    ("#b0479a", "X-"),
+    ("#7a5c3e", "*:"),
 )
 """The colour, mark and line of each variant. Several variants may coincide."""
 
