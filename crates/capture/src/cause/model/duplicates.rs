@@ -20,7 +20,8 @@ impl Default for Duplicates {
 }
 
 impl Duplicates {
-    /// Handles an ACK. `open` if the sender considers nothing lost: then so many duplicates were reordering.
+    /// Handles an ACK. `open` if the sender considers nothing lost. Duplicates before an ACK of new data then
+    /// came from reordering, and raise the threshold.
     pub(super) fn on_ack(&mut self, ack: &AckReceived, open: bool) {
         if ack.advances {
             if open {
