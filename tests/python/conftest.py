@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,22 @@ from eifel import store
 # A property must not fail because the machine is busy.
 settings.register_profile("eifel", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("eifel")
+
+
+@pytest.fixture(autouse=True)
+def _beside_others(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Lets a test that is marked `alone` wait for those of other workers, and keeps them waiting while it runs."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    alone = request.node.get_closest_marker("alone") is not None
+    folder = tmp_path_factory.getbasetemp().parent
+    with (folder / "running.lock").open("w") as running, (folder / "next.lock").open("w") as next_one:
+        # Who waits for the machine holds this one, so that nobody overtakes.
+        fcntl.flock(next_one, fcntl.LOCK_EX)
+        fcntl.flock(running, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(next_one, fcntl.LOCK_UN)
+        yield
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -12,21 +11,16 @@ from eifel.cli import main
 pytestmark = pytest.mark.usefixtures("fake")
 
 
-def test_help_is_quick_and_loads_nothing_heavy() -> None:
+def test_help_loads_nothing_heavy() -> None:
     script = (
         "import sys\nfrom eifel.cli import main\n"
         "try: main(['--help'])\nexcept SystemExit: pass\n"
         "heavy = {'numpy', 'pyarrow', 'matplotlib', 'rich', 'eifel._engine'} & set(sys.modules)\n"
         "sys.exit(f'loaded {heavy}' if heavy else 0)"
     )
-    best = 9.0
-    for _ in range(3):
-        begun = time.monotonic()
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-        best = min(best, time.monotonic() - begun)
-        assert done.returncode == 0, done.stderr
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     assert "reproduce" in done.stdout
-    assert best < 0.5
 
 
 @pytest.mark.parametrize(

@@ -48,14 +48,14 @@ def opened(browser: Browser, page: Path, request: pytest.FixtureRequest) -> Brow
 
 
 def scales(browser: Browser) -> list[dict[str, Any]]:
-    """Returns the ranges of each panel, read within two seconds. A page that hangs answers later."""
+    """Returns the ranges of each panel, read within twenty seconds. A page that hangs answers later."""
     begun = time.monotonic()
     browser.evaluate(FRAMES)
     told: list[dict[str, Any]] = browser.evaluate(
         f"{CHART}.plots.map((plot) => Object.fromEntries(Object.entries(plot.scales)"
         ".map(([name, { min, max }]) => [name, { min, max }])))"
     )
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 20
     assert browser.evaluate("faults") == []
     return told
 

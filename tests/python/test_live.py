@@ -16,6 +16,7 @@ from eifel.result import Result
 from eifel.runs import run
 from eifel.toml import dumps
 
+pytestmark = pytest.mark.alone
 needs_rights = pytest.mark.skipif(bool(live.missing()), reason=live.missing() or "none")
 SHORT = {**live.SHORT, "flow": [{**live.ENDS, "application": {"kind": "bulk", "bytes": 100_000}}]}
 

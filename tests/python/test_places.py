@@ -82,6 +82,7 @@ def test_what_cannot_be_joined_is_refused(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.alone
 def test_both_ends_of_fresh_recordings_of_this_kernel_equal_the_log_of_the_box(tmp_path: Path) -> None:
     """The seed is new in each run: no draw is known to the one who changes the analysis."""
     seed = int(time.time())
@@ -89,22 +90,29 @@ def test_both_ends_of_fresh_recordings_of_this_kernel_equal_the_log_of_the_box(t
         captures_kernel.record(tmp_path, 0, 20, seed)
     except BadInputError as missing:
         pytest.skip(f"this kernel cannot be recorded here: {missing}")
-    equal = all_ = 0
+    wrong, decided, true = [], 0, 0
     for sender in sorted(tmp_path.glob("*.sender.pcapng")):
         receiver = sender.with_name(sender.name.replace(".sender.", ".receiver."))
         joined = places.join(sender, receiver)
-        for place, capture in enumerate((sender, receiver)):
-            text = joined.truth(place)
-            found = {int(row["frame"]): row for row in csv.DictReader(text.splitlines())}
-            rows = _rows(capture.with_name(f"{truth.stem_of(capture)}{truth.TRUTH}"))
-            expected = {int(row["frame"]): row for row in rows}
-            for frame, row in expected.items():
-                all_ += 1
-                equal += frame in found and found[frame]["spurious"] == row["spurious"]
-            invented = [frame for frame in found if frame not in expected and found[frame]["spurious"]]
-            assert not invented, f"seed {seed}: {capture.name}: {invented}"
-    assert all_ >= 200, f"seed {seed}"
-    assert equal / all_ >= 0.995, f"seed {seed}: {equal} of {all_}"
+        for place, capture in (("sender", sender), ("receiver", receiver)):
+            expected = {
+                int(row["frame"]): row["spurious"] == "1"
+                for row in _rows(capture.with_name(f"{truth.stem_of(capture)}{truth.TRUTH}"))
+            }
+            true += len(expected)
+            for row in joined.retransmissions.to_pylist():
+                frame = row[f"frame_{place}"]
+                if frame is None or row["verdict"] == "undecidable":
+                    continue
+                decided += frame in expected
+                if expected.get(frame) != (row["verdict"] == "spurious"):
+                    wrong.append((capture.name, frame, row["verdict"], row["confidence"]))
+    said = f"seed {seed}: {decided} of {true} decided; wrong: {wrong}"
+    assert true >= 200, said
+    assert not [one for one in wrong if one[-1] == "certain"], said
+    assert len(wrong) <= 0.002 * true, said
+    # At the end of a capture nobody knows what would have arrived later.
+    assert decided >= 0.98 * true, said
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

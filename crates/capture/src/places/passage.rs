@@ -147,8 +147,9 @@ pub(super) fn find(sides: Sides<'_>) -> Passage {
         }
     }
     let delays = Delays::of(&found, sides);
+    let network_copies = found.copies > 0;
     for group in ambiguous.into_values() {
-        found.choose(group, &delays, sides);
+        found.choose(group, &delays, sides, network_copies);
     }
     found
 }
@@ -236,15 +237,17 @@ impl Passage {
         self.parts[index].iter().any(|part| part.block.start < block.end && block.start < part.block.end)
     }
 
-    /// Chooses the transmissions of arrivals with the same data, which are in order of time.
-    fn choose(&mut self, group: Vec<Ambiguous>, delays: &Delays, sides: Sides<'_>) {
+    /// Chooses the transmissions of arrivals with the same data, which are in order of time. Where
+    /// the network copies packets, several arrivals may be of one transmission.
+    fn choose(&mut self, group: Vec<Ambiguous>, delays: &Delays, sides: Sides<'_>, network_copies: bool) {
         let all: BTreeSet<usize> = group.iter().flat_map(|one| one.candidates.iter().copied()).collect();
         let open = all.iter().filter(|index| !self.has(**index, group[0].part.block)).count();
-        let as_many = group.len() >= open;
+        let as_many = group.len() >= open && !network_copies;
         for Ambiguous { part, candidates } in group {
             let part = Part { sure: false, ..part };
             let free: Vec<usize> = candidates.iter().copied().filter(|index| !self.has(*index, part.block)).collect();
-            let mut fits: Vec<(f64, usize)> = free
+            let possible = if network_copies { &candidates } else { &free };
+            let mut fits: Vec<(f64, usize)> = possible
                 .iter()
                 .map(|index| {
                     let point = sides.point(&sides.sent[*index], part.nanos);
@@ -253,7 +256,7 @@ impl Passage {
                 .collect();
             fits.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
             match fits[..] {
-                [] => self.copies += 1,
+                _ if free.is_empty() => self.copies += 1,
                 [(_, only)] => self.add(only, part),
                 // All of them arrived, in whatever order.
                 _ if as_many => self.add(free[0], part),
