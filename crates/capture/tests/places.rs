@@ -132,7 +132,7 @@ fn expect_no_other_answer(whole: &Report, part: &Report) -> Result<(), TestCaseE
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn frames_that_a_capture_misses_change_no_answer_but_to_unknown(
@@ -319,6 +319,16 @@ fn data_that_the_receiver_reports_without_a_frame_were_missed_by_its_capture() {
     let one = &report.retransmissions[0];
     // The receiver does not report duplicates, so a copy that came after the retransmission may be missed.
     assert_eq!((one.verdict, one.confidence, one.fate), (Verdict::Needed, Confidence::Likely, Fate::Arrived));
+}
+
+#[test]
+fn without_packets_back_no_report_is_certainly_too_early() {
+    // Both captures last together for less than two milliseconds.
+    let part = |place: &str, from: usize, to: usize| frames("lan", place)[from..to].to_vec();
+    let report = joined(&[("sender", &part("sender", 0, 233)), ("receiver", &part("receiver", 195, 405))]);
+    assert_eq!(report.connections.last().unwrap().clocks[0].ahead_ms, None);
+    let certain: Vec<_> = report.retransmissions.iter().filter(|one| one.confidence == Confidence::Certain).collect();
+    assert!(certain.is_empty(), "{certain:#?}");
 }
 
 #[test]

@@ -42,8 +42,8 @@ impl Retransmissions {
         self.rows.iter().map(explain).collect()
     }
 
-    /// Adds the retransmissions with their verdicts to a report, and their cost to `cost`. Without
-    /// SACK, some verdicts are withdrawn.
+    /// Adds the retransmissions with their verdicts to a report, and their cost to `cost`. Where
+    /// duplicates are not reported, some verdicts are withdrawn.
     pub(crate) fn finish(
         &mut self,
         explained: &[Explained],
@@ -53,9 +53,9 @@ impl Retransmissions {
         (into, cost): (&mut Vec<Retransmission>, &mut Cost),
     ) {
         let mut verdicts: Vec<_> = self.rows.iter().map(|row| row.judge(&self.evidence, circumstances)).collect();
-        if !sack {
+        if !sack || !circumstances.reports {
             let causes: Vec<_> = explained.iter().map(|one| one.cause).collect();
-            withdraw(&mut verdicts, &causes);
+            withdraw(&mut verdicts, &causes, sack);
         }
         let needless: Vec<_> = verdicts.iter().map(|judged| judged.verdict == Verdict::Spurious).collect();
         let reactions = self.flight.reactions(&needless, vantage, cost);

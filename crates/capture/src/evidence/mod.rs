@@ -8,7 +8,7 @@ mod segment;
 mod unreported;
 
 pub(crate) use attribution::candidates;
-pub(crate) use segment::{Answered, REORDERED_WITHIN, SegmentEvidence};
+pub(crate) use segment::{Answered, REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence};
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::SegmentEvidence;
+use super::{SHORT_ROUND_TRIP, SegmentEvidence};
 use crate::order::{CapturePoint, Transmission};
 use crate::result::When;
 use eifel_base::ranges::{Block, Ranges};
@@ -58,10 +58,10 @@ impl NewlyAcked {
             self.reported_before = true;
             return;
         }
-        let original = sent.copies == 1
-            || segments.get(&sent.start).and_then(|one| one.transmissions.get(1)).is_some_and(|second| {
-                second.nanos.saturating_add(point.receiver_rtt().unwrap_or(0)) > point.when.nanos
-            });
+        let trip = point.receiver_rtt().filter(|trip| *trip >= SHORT_ROUND_TRIP).unwrap_or(0);
+        let second = segments.get(&sent.start).and_then(|one| one.transmissions.get(1));
+        let original =
+            sent.copies == 1 || second.is_some_and(|second| second.nanos.saturating_add(trip) > point.when.nanos);
         if original && !sent.missing {
             if first {
                 self.front = Some(sent.nanos);

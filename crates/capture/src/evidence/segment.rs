@@ -8,6 +8,10 @@ use eifel_base::units::Timestamp;
 /// The longest time by which a network that reorders delays a packet, in nanoseconds.
 pub(crate) const REORDERED_WITHIN: u64 = 300_000_000;
 
+/// Round trips below this are mostly queues and the work of hosts, so that the shortest of those
+/// that were seen says little, in nanoseconds.
+pub(crate) const SHORT_ROUND_TRIP: u64 = 2_000_000;
+
 /// The evidence about one segment or chunk that was sent more than once.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentEvidence {

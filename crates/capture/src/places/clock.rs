@@ -61,6 +61,12 @@ impl Clocks {
         self.most.filter(|_| !self.stepped).map(|most| at * (1.0 + self.drift_taken) + most)
     }
 
+    /// Returns whether packets both ways bound the difference. Otherwise times are compared by the
+    /// soonest packets that were seen, and others may have been sooner.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.difference().is_some()
+    }
+
     /// Returns the time on the clock there before which no packet that left here at `at` can be
     /// there. Without packets back nothing is known but the soonest time that was seen.
     pub(super) fn possible(&self, at: f64) -> Option<f64> {

@@ -72,8 +72,10 @@ pub(super) fn segments(evidence: Evidence<'_>) -> Vec<Segment> {
             foreign.next_if(|part| possible.is_some_and(|possible| evidence.sides.at(part.nanos) < possible))
         {
             before.seen.add(part.block);
-            before.surely.add(part.block);
             before.arrived.add(part.block);
+            if evidence.sides.compared.clocks.is_bounded() {
+                before.surely.add(part.block);
+            }
         }
         for block in evidence.cut(index) {
             let known = evidence.known(index, block);
@@ -142,9 +144,10 @@ impl Before {
         let copies = self.copies.entry(block.start).or_insert(1);
         *copies += 1;
         let copy = *copies;
-        let (verdict, confidence) = if reported || self.surely.covers(block) {
+        let surely = reported && sides.compared.clocks.is_bounded() || self.surely.covers(block);
+        let (verdict, confidence) = if surely {
             (Verdict::Spurious, Confidence::Certain)
-        } else if self.arrived.covers(block) {
+        } else if reported || self.arrived.covers(block) {
             (Verdict::Spurious, Confidence::Likely)
         } else {
             let open = self.open(block, evidence.complete);

@@ -131,8 +131,8 @@ impl Joined {
             let (mut first, mut near) = (None, BTreeMap::new());
             for at in order {
                 let Some(way) = self.at[at].as_mut().map(|one| &mut one.ways[side]) else { continue };
-                let Some(start) = way.packets.first().map(|one| one.seq) else { continue };
-                let base = *first.get_or_insert(start);
+                let Some(base) = first.or(way.packets.first().map(|one| one.seq)) else { continue };
+                first = Some(base);
                 way.place(base, near_of(&near, way));
                 if near.is_empty() {
                     near = way.packets.iter().map(|one| (one.fingerprint(), one.start)).collect();

@@ -3,7 +3,7 @@
 //! A retransmission is spurious if every byte of it had an earlier transmission that reached the
 //! receiver, even if that transmission arrived after the retransmission left.
 
-use crate::evidence::{REORDERED_WITHIN, SegmentEvidence, candidates};
+use crate::evidence::{REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence, candidates};
 use crate::order::{Original, Transmission};
 use crate::result::{Confidence, Verdict, When};
 
@@ -123,10 +123,12 @@ impl SegmentEvidence {
         };
         let candidates = candidates(&self.transmissions, answered, circumstances.shortest);
         if candidates.last < index && (candidates.by_echo || dropped.is_none()) {
-            // All round trips that were seen may be longer than the shortest one of the path.
+            // All round trips that were seen may be longer than the shortest one of the path, which an
+            // idle LAN shows after a timeout only.
             let took = answered.when.nanos.saturating_sub(self.transmissions[index].nanos);
-            let unreported = circumstances.has_reported && self.duplicates.is_empty();
-            if !candidates.by_echo && unreported && took >= circumstances.shortest / 2 {
+            let near = circumstances.has_reported && took >= circumstances.shortest / 2;
+            let unreported = self.duplicates.is_empty() && (near || circumstances.shortest < SHORT_ROUND_TRIP);
+            if !candidates.by_echo && unreported {
                 return TOO_SOON;
             }
             let (confidence, reason) = if candidates.by_echo {

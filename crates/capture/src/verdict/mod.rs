@@ -36,7 +36,7 @@ pub(crate) enum Arrived {
 }
 
 /// A path reorders if at least this percentage of its fast retransmissions is spurious.
-const REORDERS: usize = 20;
+const REORDERS: usize = 5;
 
 /// The receiver has the byte that a keep-alive repeats. Its answer is what the sender needs.
 const KEEP_ALIVE: Judged = Judged {
@@ -112,18 +112,19 @@ impl Row {
     }
 }
 
-/// Withdraws verdicts on fast retransmissions of a connection without SACK, where ACKs do not name
-/// the data that arrived. One more duplicate ACK does not show that a retransmission was needless.
-/// On a path that reorders, an echo does not show that it was needed.
-pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause]) {
+/// Withdraws verdicts on fast retransmissions of a connection whose receiver does not report
+/// duplicates. On a path that reorders, an echo does not show that a retransmission was needed: the
+/// original may have arrived after it. Without SACK, where ACKs do not name the data that arrived,
+/// one more duplicate ACK does not show that it was needless.
+pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause], sack: bool) {
     let count = |wanted: Verdict| {
         let both = verdicts.iter().zip(causes).filter(|(_, cause)| **cause == Cause::Fast);
-        both.filter(|(judged, _)| judged.verdict == wanted && judged.reason != ANSWERED).count()
+        both.filter(|(judged, _)| judged.verdict == wanted && (sack || judged.reason != ANSWERED)).count()
     };
     let (needless, needed) = (count(Verdict::Spurious), count(Verdict::Needed));
     let reorders = needless * 100 >= (needless + needed) * REORDERS;
     for (judged, _) in verdicts.iter_mut().zip(causes).filter(|(_, cause)| **cause == Cause::Fast) {
-        if judged.reason == ANSWERED || reorders && judged.reason == BY_ECHO {
+        if !sack && judged.reason == ANSWERED || reorders && judged.reason == BY_ECHO {
             *judged = LATE_ORIGINAL;
         }
     }
@@ -134,22 +135,25 @@ mod tests {
     use super::*;
 
     /// Returns how many of `counts` verdicts stay: needless, needed, and answered as duplicates.
-    fn kept(cause: Cause, counts: [usize; 3]) -> [usize; 3] {
+    fn kept(cause: Cause, sack: bool, counts: [usize; 3]) -> [usize; 3] {
         let judged = |verdict, reason| Judged { verdict, confidence: Confidence::Likely, reason, evidence: None };
         let kinds =
             [judged(Verdict::Spurious, "late"), judged(Verdict::Needed, BY_ECHO), judged(Verdict::Spurious, ANSWERED)];
         let mut verdicts: Vec<_> = kinds.iter().zip(counts).flat_map(|(kind, count)| vec![*kind; count]).collect();
         let causes = vec![cause; verdicts.len()];
-        withdraw(&mut verdicts, &causes);
+        withdraw(&mut verdicts, &causes, sack);
         assert!(verdicts.iter().all(|judged| *judged == LATE_ORIGINAL || kinds.contains(judged)));
         kinds.map(|kind| verdicts.iter().filter(|judged| **judged == kind).count())
     }
 
     #[test]
     fn on_a_reordering_path_an_echo_does_not_prove_a_loss() {
-        assert_eq!(kept(Cause::Fast, [1, 4, 2]), [1, 0, 0]);
-        assert_eq!(kept(Cause::Fast, [1, 5, 9]), [1, 5, 0]);
-        assert_eq!(kept(Cause::Fast, [0, 1, 1]), [0, 1, 0]);
-        assert_eq!(kept(Cause::Rto, [1, 4, 2]), [1, 4, 2]);
+        assert_eq!(kept(Cause::Fast, false, [1, 19, 2]), [1, 0, 0]);
+        assert_eq!(kept(Cause::Fast, false, [1, 20, 9]), [1, 20, 0]);
+        assert_eq!(kept(Cause::Fast, false, [0, 1, 1]), [0, 1, 0]);
+        assert_eq!(kept(Cause::Rto, false, [1, 4, 2]), [1, 4, 2]);
+        // With SACK an ACK without news names its segment, so that one counts too.
+        assert_eq!(kept(Cause::Fast, true, [0, 19, 1]), [0, 0, 1]);
+        assert_eq!(kept(Cause::Fast, true, [0, 20, 1]), [0, 20, 1]);
     }
 }
