@@ -31,6 +31,9 @@ use std::cmp::Ordering;
 /// Until a round trip is known, data that are late by less than this, in nanoseconds, count as
 /// reordered.
 const AT_FIRST: u64 = 3_000_000;
+/// The shortest timer that stacks use, in nanoseconds: Linux's wait two jiffies, and those
+/// last a millisecond at least, whatever its settings (TCP_TIMEOUT_MIN).
+const SHORTEST_TIMER: u64 = 2_000_000;
 /// A round trip to the sender of more than three times the smoothed one plus this, in nanoseconds,
 /// includes a wait of the sender.
 const IDLE: u64 = 100_000_000;
@@ -85,7 +88,7 @@ impl Reaction {
     /// nothing of that wait.
     pub(crate) fn new(prompted: bool, shortest: Option<u64>, smoothed: Option<u64>, held: bool) -> Self {
         let least = reordered_within(shortest);
-        let timer = smoothed.filter(|_| !prompted && !held);
+        let timer = smoothed.filter(|_| !prompted && !held).map(|trip| trip.max(SHORTEST_TIMER));
         Self { prompted, shortest, takes_at_least: least.max(timer.unwrap_or(0)), timer }
     }
 }
@@ -269,8 +272,10 @@ mod tests {
 
     #[test]
     fn a_sender_reacts_after_half_a_round_trip_if_prompted_and_after_its_timer_if_not() {
-        let takes = |prompted, held| Reaction::new(prompted, Some(100), Some(300), held).takes_at_least;
-        assert_eq!([takes(true, false), takes(false, true), takes(false, false)], [WITHIN, WITHIN, 300]);
+        let takes = |prompted, smoothed, held| Reaction::new(prompted, Some(100), Some(smoothed), held).takes_at_least;
+        let trip = SHORTEST_TIMER + 1;
+        assert_eq!([takes(true, trip, false), takes(false, trip, true)], [WITHIN, WITHIN]);
+        assert_eq!([takes(false, trip, false), takes(false, 300, false)], [trip, SHORTEST_TIMER]);
     }
 
     #[test]

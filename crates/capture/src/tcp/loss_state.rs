@@ -144,8 +144,13 @@ impl LossState {
         }
         let evidence = &self.retransmissions.evidence;
         let (now, shortest) = (point.when.nanos, point.round_trip().unwrap_or(0));
-        let Some(timer) = evidence.reaction(stream, start, point).timer else { return false };
+        let reaction = evidence.reaction(stream, start, point);
         let Some(since) = self.recent.since(data, now) else { return false };
+        // Both left within a tick of the sender's clock, and no timer is so short.
+        if !reaction.prompted && data.stamp.is_some() && stream.order.has_fine_clock() {
+            return true;
+        }
+        let Some(timer) = reaction.timer else { return false };
         let last = evidence.segments.get(&start).and_then(|one| one.transmissions.last());
         let since = last.map_or(since, |last| since.min(now.saturating_sub(last.nanos)));
         // What is lost shortly before it was sent may have been lost together with others.
