@@ -1,23 +1,13 @@
 """What `eifel watch` finds: counts by cause and verdict, connections, and metrics for Prometheus."""
 
-import operator
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from eifel.errors import BadInputError
 
 VERDICTS = ("spurious", "needed", "undecidable")
-COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-    "=": operator.eq,
-}
 COUNTED = ("facts", "facts_dropped", "retransmissions_dropped", "observations", "connections", "undone")
 """The engine's counts that a summary has."""
 
@@ -100,6 +90,17 @@ class Found:
     def of_verdict(self, verdict: str) -> int:
         return sum(count for (_, said), count in self.retransmissions.items() if said == verdict)
 
+    def failures(self, conditions: Sequence[str]) -> list[str]:
+        """Returns why `eifel watch` fails with these conditions, whose shares are of all retransmissions.
+
+        A host that sent nothing again is no failure.
+        """
+        from eifel import _engine
+
+        spurious, needed, undecidable = (self.of_verdict(verdict) for verdict in VERDICTS)
+        counts = (spurious, needed, undecidable)
+        return _engine.failures(conditions, counts, max(sum(counts), 1), False)
+
     def worst(self, most: int) -> list[dict[str, Any]]:
         """Returns the connections with the most needless retransmissions, and then with the most of all."""
         order = sorted(
@@ -150,32 +151,3 @@ def line(row: Mapping[str, Any]) -> str:
     at = datetime.fromtimestamp(row["time_s"], UTC).strftime("%H:%M:%S.%f")[:-3]
     verdict = f"{row['cause']}: {row['verdict']} ({row['confidence']}), {row['reason']}"
     return f"{at} {ends} seq {row['seq']} {row['bytes']} bytes, {verdict}{undone}\n"
-
-
-@dataclass(frozen=True)
-class Condition:
-    """A condition that makes the command fail, on a number of retransmissions or a share of all of them."""
-
-    text: str
-    of: str
-    compare: str
-    bound: float
-    percent: bool
-
-    @classmethod
-    def parse(cls, text: str) -> "Condition":
-        words = (*VERDICTS, "retransmissions")
-        found = re.fullmatch(rf"\s*({'|'.join(words)})\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
-        if not found:
-            raise BadInputError(
-                f"--fail-if {text!r}: expected one of {', '.join(words)}, then >, >=, <, <= or =, then a number, "
-                "perhaps with %"
-            )
-        of, compare, bound, percent = found.groups()
-        return cls(text, of, compare, float(bound), bool(percent))
-
-    def holds(self, found: Found) -> bool:
-        all_ = found.retransmissions.total()
-        count = all_ if self.of == "retransmissions" else found.of_verdict(self.of)
-        value = (100 * count / all_ if all_ else 0.0) if self.percent else count
-        return COMPARISONS[self.compare](value, self.bound)

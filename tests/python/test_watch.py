@@ -22,9 +22,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from eifel import _engine
+from eifel.cli import main
 from eifel.documents import schemas
-from eifel.errors import BadInputError
-from eifel.watch import METRICS, Condition, Found, line
+from eifel.watch import METRICS, Found, line
 from test_schemas import closed
 
 pytestmark = pytest.mark.alone
@@ -95,13 +95,12 @@ def test_a_line_names_cause_verdict_and_undo() -> None:
 def test_a_condition_compares_a_number_or_a_share_of_all_retransmissions(text: str, *, holds: bool) -> None:
     found = Found()
     found.add([row(), row(verdict="needed")])
-    assert Condition.parse(text).holds(found) == holds
+    assert bool(found.failures([text])) == holds
 
 
-def test_a_condition_on_nothing_does_not_divide_by_zero() -> None:
-    assert not Condition.parse("spurious>0%").holds(Found())
-    with pytest.raises(BadInputError, match="expected one of spurious, needed"):
-        Condition.parse("often")
+def test_a_host_that_sent_nothing_again_fails_no_condition_on_shares() -> None:
+    assert Found().failures(["spurious>0%", "retransmissions>=1"]) == []
+    assert main(["watch", "--fail-if", "often"]) == 2
 
 
 def scraped(text: str) -> dict[str, float]:

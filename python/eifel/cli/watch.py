@@ -15,7 +15,7 @@ from typing import Any
 from eifel.cli import FAILED, OK
 from eifel.cli.output import VERSIONS, console, note, table
 from eifel.errors import BadInputError
-from eifel.watch import VERDICTS, Condition, Found, line
+from eifel.watch import VERDICTS, Found, line
 
 LARGEST_PORT = 65535
 
@@ -29,7 +29,10 @@ def command(options: argparse.Namespace) -> int:
     """Watches until `--seconds` are over, or until Ctrl-C. Returns 1 if a condition of `--fail-if` holds."""
     from eifel import _engine
 
-    conditions = [Condition.parse(text) for text in options.fail_if]
+    try:
+        _engine.check_conditions(options.fail_if)
+    except _engine.CaptureError as error:
+        raise BadInputError(str(error)) from None
     if options.port is not None and options.port > LARGEST_PORT:
         raise BadInputError(f"--port {options.port}: expected a port, at most {LARGEST_PORT}")
     namespace = _inode(options.namespace, "--namespace")
@@ -51,10 +54,10 @@ def command(options: argparse.Namespace) -> int:
         server.shutdown()
         server.server_close()
     _print_summary(found, options)
-    failed = [one for one in conditions if one.holds(found)]
-    for one in failed:
-        note(f"eifel: fails because of --fail-if {one.text!r}")
-    return FAILED if failed else OK
+    failures = found.failures(options.fail_if)
+    for failure in failures:
+        note(f"eifel: {failure}")
+    return FAILED if failures else OK
 
 
 def _watch(host: Any, found: Found, options: argparse.Namespace, stop: threading.Event) -> None:
