@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-
 VERDICTS = ("spurious", "needed", "undecidable")
 COUNTED = ("facts", "facts_dropped", "retransmissions_dropped", "observations", "connections", "undone")
 """The engine's counts that a summary has."""
