@@ -16,7 +16,6 @@ from eifel.result import Result
 from eifel.runs import run
 from eifel.toml import dumps
 
-pytestmark = pytest.mark.alone
 needs_rights = pytest.mark.skipif(bool(live.missing()), reason=live.missing() or "none")
 SHORT = {**live.SHORT, "flow": [{**live.ENDS, "application": {"kind": "bulk", "bytes": 100_000}}]}
 
@@ -152,6 +151,7 @@ def test_the_least_late_of_some_tries_is_kept(tmp_path: Path) -> None:
 
 
 @needs_rights
+@pytest.mark.alone
 def test_the_spike_is_the_same_on_the_wire() -> None:
     artefact = artefacts()["live.spike"]
     results = wire.results(artefact.rows[:2])
