@@ -58,7 +58,8 @@ impl Tap {
         // SAFETY: a header of zeros is valid, and asks for nothing.
         let mut header: libc::msghdr = unsafe { zeroed() };
         (header.msg_iov, header.msg_iovlen) = (&raw mut part, 1);
-        (header.msg_control, header.msg_controllen) = (control.as_mut_ptr().cast(), CONTROL);
+        // C libraries disagree about the type of the length.
+        (header.msg_control, header.msg_controllen) = (control.as_mut_ptr().cast(), CONTROL as _);
         // SAFETY: the header names `room` and `control` with their lengths; both live through the call, and nothing else uses them.
         let length = unsafe { libc::recvmsg(self.socket.as_raw_fd(), &raw mut header, 0) };
         let Ok(length) = usize::try_from(length) else {
@@ -124,7 +125,8 @@ mod tests {
         let mut control = [0_u64; CONTROL / 8];
         // SAFETY: a header of zeros names no buffers.
         let mut header: libc::msghdr = unsafe { zeroed() };
-        (header.msg_control, header.msg_controllen) = (control.as_mut_ptr().cast(), CONTROL);
+        // C libraries disagree about the type of the length.
+        (header.msg_control, header.msg_controllen) = (control.as_mut_ptr().cast(), CONTROL as _);
         let Some((level, kind)) = marks else {
             header.msg_controllen = 0;
             return time_in(&header);

@@ -119,17 +119,18 @@ impl Drop for PreciseTimers {
     }
 }
 
-/// Returns the scheduling policy of the calling thread.
+/// Returns the scheduling policy of the calling thread. A call of the system, because musl's function
+/// refuses.
 fn policy() -> i32 {
     // SAFETY: 0 names the calling thread.
-    unsafe { libc::sched_getscheduler(0) }
+    unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) as i32 }
 }
 
 /// Sets the policy of the calling thread. Returns whether that was allowed.
-fn schedule(policy: i32, sched_priority: i32) -> bool {
-    let parameters = libc::sched_param { sched_priority };
-    // SAFETY: 0 names the calling thread, and the kernel reads the parameters during the call only.
-    unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) == 0 }
+fn schedule(policy: i32, priority: i32) -> bool {
+    // SAFETY: 0 names the calling thread, and the kernel reads its `struct sched_param`, an int, during
+    // the call only.
+    unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) == 0 }
 }
 
 #[cfg(test)]
