@@ -3,21 +3,54 @@
 import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from pyarrow import parquet
 
 import eifel
 from eifel import live, store
 from eifel.cli import main
+from eifel.documents import schemas
 from eifel.papers import artefacts
 from eifel.papers.live import kernel, loop, whatif, wire
 from eifel.result import Result
 from eifel.runs import run
 from eifel.toml import dumps
+from test_schemas import closed
 
 needs_rights = pytest.mark.skipif(bool(live.missing()), reason=live.missing() or "none")
 SHORT = {**live.SHORT, "flow": [{**live.ENDS, "application": {"kind": "bulk", "bytes": 100_000}}]}
+
+
+def described(output: str, name: str) -> dict[str, Any]:
+    """Returns a command's object, after its schema has accepted it."""
+    found: dict[str, Any] = json.loads(output)
+    assert [error.message for error in Draft202012Validator(closed(schemas.schema(name))).iter_errors(found)] == []
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "output"),
+    [
+        ("live-proxy", {"target": "10.0.0.1:80", "opened": True, "bytes_sent": 1, "bytes_received": 2, "segments": 3}),
+        ("live-sctp", {"messages": 7, "bytes": 10, "chunks": 7, "bits_per_second": 4.0}),
+    ],
+)
+def test_the_outputs_that_need_a_peer_have_a_schema(name: str, output: dict[str, Any]) -> None:
+    more = {"schema": name, "version": 1, "seconds": 2.5, "retransmissions": 0}
+    spurious = {"spurious_episodes": 0} if name == "live-proxy" else {}
+    described(json.dumps({**output, **more, **spurious}), name)
+
+
+@needs_rights
+def test_simulation_and_wire_are_compared_in_an_object(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "short.toml").write_text(dumps(SHORT))
+    code = main(["live", "compare", "--json", str(tmp_path / "short.toml")])
+    found = described(capfd.readouterr().out, "live-compare")
+    assert code == (0 if found["agrees"] else 1)
+    assert found["agrees"] == (found["agreement"] in ("agrees", "box-late"))
 
 
 @needs_rights
@@ -57,11 +90,14 @@ def test_a_transfer_to_a_kernel_is_recorded(tmp_path: Path, capfd: pytest.Captur
 
 
 @needs_rights
-def test_a_transfer_from_a_kernel_is_recorded_at_its_receiver(tmp_path: Path) -> None:
+def test_a_transfer_from_a_kernel_is_recorded_at_its_receiver(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     source = "import socket; socket.create_connection(('10.85.0.2', 5001)).sendall(bytes(300_000))"
     folder = tmp_path / "taken"
-    call = ["live", "receive", "--record", str(folder), "5001"]
+    call = ["live", "receive", "--json", "--record", str(folder), "5001"]
     assert main([*call, "--", "python3", "-c", source]) == 0
+    assert described(capfd.readouterr().out, "live-receive")["streams"][0]["bytes"] == 300_000
     recorded = Result.read(folder)
     assert recorded.main["bytes"] == 300_000
     arrivals = recorded.of("arrivals")
@@ -174,7 +210,9 @@ def test_the_log_of_a_box_is_stored_as_parquet(tmp_path: Path, capfd: pytest.Cap
     (tmp_path / "sink.py").write_text(sink)
     call = ["live", "hiccup", "--json", "--out", str(tmp_path / "box"), "--peer", f"python3 {tmp_path}/sink.py"]
     assert main([*call, str(scenario), "--", "python3", "-c", source]) == 0
-    numbers = json.loads(capfd.readouterr().out)["numbers"]
+    numbers = described(capfd.readouterr().out, "live-hiccup")["numbers"]
+    assert main(["live", "judge", "--json", str(tmp_path / "box")]) == 0
+    assert described(capfd.readouterr().out, "live-judge")["retransmissions"] == 0
     table = parquet.read_table(tmp_path / "box" / "path.parquet")
     assert table.num_rows == numbers["there.packets"] + numbers["back.packets"]
     rows = [row for row in table.to_pylist() if row["fate"] == "ok"]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from eifel import observed
 from eifel.cli.output import VERSIONS
-from eifel.documents import REFERENCE, captures_schemas
+from eifel.documents import REFERENCE, captures_schemas, live_schemas
 from eifel.documents.json_schema import (
     ANY,
     BOOL,
@@ -189,6 +189,12 @@ FORMS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "compare": ("eifel compare", _compare),
     "hunt": ("eifel hunt", _hunt),
     "list": ("eifel list", _list),
+    "live-compare": ("eifel live compare", live_schemas.compare),
+    "live-hiccup": ("eifel live hiccup", live_schemas.hiccup),
+    "live-judge": ("eifel live judge", live_schemas.judge),
+    "live-proxy": ("eifel live proxy", live_schemas.proxy),
+    "live-receive": ("eifel live receive", live_schemas.receive),
+    "live-sctp": ("eifel live sctp", live_schemas.sctp),
     "new": ("eifel new NAME", lambda: record({"template": STR, "file": STR})),
     "report": ("eifel report", lambda: record({"report": STR, "artefacts": array(STR), "bytes": INT})),
     "reproduce": ("eifel reproduce", _reproduce),

@@ -1,7 +1,7 @@
 //! `compare`: one scenario simulated and live, side by side.
 
 use super::setup::{namespace, scenario};
-use super::{FAILED, Failure, OK, print};
+use super::{FAILED, Failure, OK, json_of, print};
 use crate::hiccup::lateness::Lateness;
 use crate::mirror::{self, Mirrored};
 use crate::system::random;
@@ -82,6 +82,32 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     Ok(if document["agrees"] == true { OK } else { FAILED })
 }
 
+/// How a simulated story and a live one differ, apart from what the box alone can explain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Agreement {
+    Agrees,
+    /// The events are the same, and their times differ by no more than the box was late.
+    BoxLate,
+    /// The events are the same, and their times differ by more.
+    OtherTimes,
+    OtherEvents,
+}
+
+impl Agreement {
+    fn agrees(self) -> bool {
+        matches!(self, Self::Agrees | Self::BoxLate)
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::BoxLate => "box-late",
+            Self::OtherTimes => "other-times",
+            Self::OtherEvents => "other-events",
+        }
+    }
+}
+
 /// Compares a simulated story with a live one. They agree if their retransmissions and verdicts are
 /// the same, and no time differs by more than `within` milliseconds plus the box's own lateness.
 fn compared(simulated: &SenderRecord, live: &SenderRecord, lateness: &Lateness, within: f64) -> Value {
@@ -90,7 +116,13 @@ fn compared(simulated: &SenderRecord, live: &SenderRecord, lateness: &Lateness, 
     let end_ns = live.last_ns - simulated.last_ns;
     let late_ns = lateness.longest().as_nanos() as i64;
     let largest = [retransmissions_ns, verdicts_ns, end_ns].into_iter().map(i64::abs).max().unwrap_or_default();
-    let agrees = same_retransmissions && same_verdicts && largest as f64 <= within * 1e6 + late_ns as f64;
+    let allowed = within * 1e6;
+    let agreement = match largest as f64 {
+        _ if !(same_retransmissions && same_verdicts) => Agreement::OtherEvents,
+        largest if largest <= allowed => Agreement::Agrees,
+        largest if largest <= allowed + late_ns as f64 => Agreement::BoxLate,
+        _ => Agreement::OtherTimes,
+    };
     let ms = |nanos: i64| nanos as f64 / 1e6;
     json!({
         "retransmissions": { "simulated": retransmissions(simulated), "live": retransmissions(live),
@@ -101,7 +133,7 @@ fn compared(simulated: &SenderRecord, live: &SenderRecord, lateness: &Lateness, 
             "difference_ms": ms(end_ns) },
         "box": { "late_us_median": lateness.quantile(0.5).as_nanos() as f64 / 1e3,
             "late_us_p99": lateness.quantile(0.99).as_nanos() as f64 / 1e3, "late_us_max": late_ns as f64 / 1e3 },
-        "agrees": agrees,
+        "largest_difference_ms": ms(largest), "agreement": agreement.word(), "agrees": agreement.agrees(),
     })
 }
 
@@ -118,7 +150,7 @@ fn verdicts(story: &SenderRecord) -> Value {
 
 fn shown(document: &Value, as_json: bool) -> String {
     if as_json {
-        return format!("{document:#}\n");
+        return json_of("live-compare", document.clone());
     }
     let mut text = String::new();
     for (what, words) in
@@ -140,7 +172,19 @@ fn shown(document: &Value, as_json: bool) -> String {
     text += &format!(
         "the box released packets {median} us late at the median, {p99} us at the 99th percentile, {max} us at most\n"
     );
-    text += if document["agrees"] == true { "simulation and live run agree\n" } else { "they differ\n" };
+    let times = &document["largest_difference_ms"];
+    text += &match document["agreement"].as_str().unwrap_or_default() {
+        "agrees" => "simulation and live run agree\n".to_owned(),
+        "box-late" => {
+            format!(
+                "simulation and live run agree: their times differ by up to {times} ms, which the box's lateness explains\n"
+            )
+        }
+        "other-times" => {
+            format!("they differ in times alone, by up to {times} ms, which the box's lateness does not explain\n")
+        }
+        _ => "they differ\n".to_owned(),
+    };
     text
 }
 
@@ -180,6 +224,38 @@ mod tests {
             }
         }
         golden!("compared.txt", text);
+    }
+
+    #[test]
+    fn what_the_box_alone_explains_is_no_disagreement() {
+        let mut lateness = Lateness::default();
+        lateness.note(Duration::from_micros(2000));
+        let agreement = |live: &SenderRecord, within: f64| {
+            let document = compared(&story("delay_ms = 20"), live, &lateness, within);
+            let last = shown(&document, false).lines().last().unwrap().to_owned();
+            (document["agreement"].as_str().unwrap().to_owned(), document["agrees"] == true, last)
+        };
+        let mut live = story("delay_ms = 20");
+        live.last_ns += 7_000_000;
+        for (within, expected, agrees, said) in [
+            (7.0, "agrees", true, "simulation and live run agree"),
+            (
+                5.0,
+                "box-late",
+                true,
+                "simulation and live run agree: their times differ by up to 7.0 ms, which the box's lateness explains",
+            ),
+            (
+                4.9,
+                "other-times",
+                false,
+                "they differ in times alone, by up to 7.0 ms, which the box's lateness does not explain",
+            ),
+        ] {
+            assert_eq!(agreement(&live, within), (expected.to_owned(), agrees, said.to_owned()), "{within}");
+        }
+        live.retransmissions.clear();
+        assert_eq!(agreement(&live, 9.0), ("other-events".to_owned(), false, "they differ".to_owned()));
     }
 
     #[test]

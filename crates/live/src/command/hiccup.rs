@@ -1,7 +1,7 @@
 //! `hiccup`: runs a command behind the box.
 
 use super::setup::{mtu, namespace, scenario};
-use super::{FAILED, Failure, OK, print};
+use super::{FAILED, Failure, OK, json_of, print};
 use crate::hiccup::Hiccup;
 use crate::hiccup::counts::{Expectation, Numbers, numbers};
 use crate::hiccup::log::Log;
@@ -215,7 +215,7 @@ fn show(options: &Options, numbers: &Numbers, unmet: &[String]) -> Result<(), Fa
     if options.has("--json") {
         let members: Map<String, Value> = numbers.iter().map(|(name, number)| (name.clone(), json!(number))).collect();
         let document = json!({ "numbers": members, "unmet": unmet });
-        return print(&format!("{document:#}\n"));
+        return print(&json_of("live-hiccup", document));
     }
     let mut text = String::new();
     for (name, number) in numbers {

@@ -1,7 +1,7 @@
 //! `judge`: tells which retransmissions of a kernel behind the box were needed, beside the kernel's
 //! own conclusions.
 
-use super::{Failure, OK, print};
+use super::{Failure, OK, json_of, print};
 use crate::hiccup::Direction;
 use crate::judge::episodes::Episode;
 use crate::judge::{self, Judgement, Retransmission, Sources};
@@ -40,7 +40,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let failed = |error: std::io::Error| Error::new(truth.display().to_string(), &error, "");
     std::fs::write(&truth, judge::truth_file(&judgement.truth(|one| Some(one.judged.frame)))).map_err(failed)?;
     let document = document(&judgement);
-    if options.has("--json") { print(&format!("{document:#}\n")) } else { print(&text(&judgement, &document)) }
+    if options.has("--json") { print(&json_of("live-judge", document)) } else { print(&text(&judgement, &document)) }
         .map(|()| OK)
 }
 

@@ -148,6 +148,14 @@ fn print(text: &str) -> Result<(), Failure> {
     eifel_command::print(text).map_err(|error| Error::new("standard output", &error, "").into())
 }
 
+/// Returns what a command prints with `--json`: the numbers, and the name and version of their schema (in
+/// docs/reference/schemas).
+fn json_of(schema: &str, mut document: serde_json::Value) -> String {
+    document["schema"] = schema.into();
+    document["version"] = 1.into();
+    format!("{document:#}\n")
+}
+
 /// Writes a line to standard output during a run. A failure is reported, and does not end the run.
 fn say(line: &str) {
     if let Err(error) = unless_closed(writeln!(std::io::stdout(), "{line}")) {

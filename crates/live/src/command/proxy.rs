@@ -72,7 +72,7 @@ fn as_json(passed: &EndedConnection) -> String {
     json!({
         "target": target.to_string(), "opened": opened, "bytes_sent": moved.sent, "bytes_received": moved.received,
         "seconds": lasted.as_secs_f64(), "segments": tally.segments, "retransmissions": tally.retransmissions,
-        "spurious_episodes": spurious,
+        "spurious_episodes": spurious, "schema": "live-proxy", "version": 1,
     })
     .to_string()
 }
@@ -104,7 +104,7 @@ mod tests {
             let document: serde_json::Value = serde_json::from_str(&as_json(&passed)).unwrap();
             assert_eq!(
                 document,
-                json!({ "target": "10.0.0.1:80", "opened": passed.opened, "bytes_sent": 100, "bytes_received": 2_097_152,
+                json!({ "schema": "live-proxy", "version": 1, "target": "10.0.0.1:80", "opened": passed.opened, "bytes_sent": 100, "bytes_received": 2_097_152,
                     "seconds": 1.25, "segments": 9, "retransmissions": 2, "spurious_episodes": 1 })
             );
         }

@@ -5,7 +5,7 @@ use super::recorded::{self, Transferred};
 use super::send::{call, finish, is_success, no_way, refusal, status};
 use super::setup::{self, Setup, terms};
 use super::target::{Service, Target};
-use super::{Failure, OK, Recordings, print, say};
+use super::{Failure, OK, Recordings, json_of, print, say};
 use crate::apps::Amount;
 use crate::apps::client;
 use crate::apps::server::{self, Read, Server};
@@ -100,7 +100,7 @@ fn listen(options: &Options, port: u16, recordings: Recordings<'_>) -> Result<u8
     }
     if show.json {
         let streams: Vec<_> = reads.iter().map(stream).collect();
-        return print(&format!("{:#}\n", json!({ "streams": streams }))).map(|()| OK);
+        return print(&json_of("live-receive", json!({ "streams": streams }))).map(|()| OK);
     }
     for read in reads {
         say(&format!("{} bytes in {:.6} s", read.bytes, read.lasted.as_secs_f64()));

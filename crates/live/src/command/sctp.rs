@@ -2,7 +2,7 @@
 
 use super::output::{heading, line};
 use super::setup::{self, Device, scenario};
-use super::{Failure, OK, print, say};
+use super::{Failure, OK, json_of, print, say};
 use crate::apps::meter::Interval;
 use crate::messenger::{Carrier, Messenger, Outcome, Task};
 use crate::system::namespace::{Calls, Running};
@@ -159,7 +159,7 @@ fn shown(outcome: &Outcome, as_json: bool) -> String {
             "messages": messages, "bytes": bytes, "chunks": chunks, "retransmissions": retransmissions,
             "seconds": seconds, "bits_per_second": rate,
         });
-        return format!("{document:#}\n");
+        return json_of("live-sctp", document);
     }
     let rate = rate / 1e6;
     format!(
@@ -204,7 +204,7 @@ mod tests {
         let document: serde_json::Value = serde_json::from_str(&shown(&outcome, true)).unwrap();
         assert_eq!(
             document,
-            json!({ "messages": 7, "bytes": 1_000_000, "chunks": 700, "retransmissions": 3, "seconds": 2.5,
+            json!({ "schema": "live-sctp", "version": 1, "messages": 7, "bytes": 1_000_000, "chunks": 700, "retransmissions": 3, "seconds": 2.5,
                 "bits_per_second": 3_200_000.0 })
         );
         let nothing = Outcome { messages: 0, bytes: 0, chunks: 0, retransmissions: 0, lasted: Duration::ZERO };

@@ -1,0 +1,67 @@
+"""The schemas of what `eifel live` prints. That of `eifel live send` is iperf3's, with `eifel` beside it."""
+
+from eifel.documents.json_schema import BOOL, INT, NUM, STR, Schema, array, maybe, named, record, word
+
+CAUSE = maybe(word("rto", "loss", "fast", "tlp"))
+
+
+def compare() -> Schema:
+    retransmission = record({"segment": INT, "copy": INT, "cause": STR, "t_ms": NUM})
+    verdict = record({"episode": INT, "detector": STR, "verdict": STR, "reason": STR, "t_ms": NUM})
+
+    def both(one: Schema) -> Schema:
+        return record({"simulated": array(one), "live": array(one), "same": BOOL, "largest_difference_ms": NUM})
+
+    return record(
+        {
+            "retransmissions": both(retransmission),
+            "verdicts": both(verdict),
+            "last_transmission": record({"simulated_ms": NUM, "live_ms": NUM, "difference_ms": NUM}),
+            "box": record({"late_us_median": NUM, "late_us_p99": NUM, "late_us_max": NUM}),
+            "largest_difference_ms": NUM,
+            "agreement": word("agrees", "box-late", "other-times", "other-events"),
+            "agrees": BOOL,
+        }
+    )
+
+
+def hiccup() -> Schema:
+    return record({"numbers": named(NUM), "unmet": array(STR)})
+
+
+def judge() -> Schema:
+    episode = {
+        "after_s": NUM,
+        "lasts_s": maybe(NUM),
+        "cause": CAUSE,
+        "retransmissions": INT,
+        "spurious": INT,
+        "first_spurious": BOOL,
+        "undo": maybe(STR),
+        "undo_after_ms": maybe(NUM),
+    }
+    undone = ("spurious_undone", "spurious_not_undone", "needed_undone", "needed_not_undone")
+    return record(
+        {
+            **dict.fromkeys(
+                ("retransmissions", "spurious", "needed", *undone, "not_at_sender", "not_at_receiver"), INT
+            ),
+            "causes": array(record({"cause": CAUSE, "retransmissions": INT, "spurious": INT})),
+            "episodes": array(record(episode)),
+            "counters": maybe(STR),
+        }
+    )
+
+
+def proxy() -> Schema:
+    numbers = ("bytes_sent", "bytes_received", "segments", "retransmissions", "spurious_episodes")
+    return record({"target": STR, "opened": BOOL, "seconds": NUM, **dict.fromkeys(numbers, INT)})
+
+
+def receive() -> Schema:
+    return record({"streams": array(record({"bytes": INT, "seconds": NUM, "bits_per_second": NUM}))})
+
+
+def sctp() -> Schema:
+    numbers = dict.fromkeys(("messages", "bytes", "chunks", "retransmissions"), INT)
+    return record({**numbers, "seconds": NUM, "bits_per_second": NUM})
