@@ -47,7 +47,7 @@ wheel: $(READY)  ## a wheel of the engine and the package for this machine, in t
 	@rm -f target/wheels/*.whl
 	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin build --release --locked --quiet --out target/wheels
 
-release: setup  ## what can be published, built and tried without Rust, in target/published: wheel, source, crates, page, static program, Debian package, checksums
+release: setup  ## what can be published, built and tried without Rust, in target/published: wheels, source, crates, page, documentation, static programs, Debian packages, checksums
 	@.ci/release
 
 web: setup  ## out/web/index.html: the simulator and the capture analyser in one page, which needs no installation
@@ -130,8 +130,8 @@ lint: setup  ## what a reviewer should not have to say
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --manifest-path mutants/Cargo.toml --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --no-deps --workspace --exclude eifel-python
-	$(BIN)/ruff check python tests/python benches crates/web/page
-	$(BIN)/ruff format --check python tests/python benches crates/web/page
+	$(BIN)/ruff check python tests/python benches crates/web/page packaging
+	$(BIN)/ruff format --check python tests/python benches crates/web/page packaging
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest eifel._engine
 	@if command -v cargo-deny >/dev/null; then .ci/deny; else echo "cargo-deny is not installed: dependencies are not judged"; fi
@@ -147,8 +147,8 @@ format:  setup  ## put the sources in order
 	cargo fmt
 	cargo fmt --manifest-path mutants/Cargo.toml
 	rustfmt --edition 2024 $(ALGORITHMS)
-	$(BIN)/ruff check --fix-only --quiet python tests/python benches crates/web/page
-	$(BIN)/ruff format python tests/python benches crates/web/page
+	$(BIN)/ruff check --fix-only --quiet python tests/python benches crates/web/page packaging
+	$(BIN)/ruff format python tests/python benches crates/web/page packaging
 
 clean:  ## everything made here
 	rm -rf $(VENV) target out
