@@ -3,7 +3,7 @@
 
 use crate::answer::Answer;
 use eifel_capture::analysis::Analyzer;
-use eifel_capture::frame::decode::{self, Fragments};
+use eifel_capture::frame::decode::{self, Content, Fragments};
 use eifel_capture::frame::read::{Frame, Reader};
 use eifel_capture::quic;
 use eifel_capture::report::annotate::Annotator;
@@ -253,7 +253,9 @@ impl Stage {
 }
 
 fn seen(trace: &mut Trace, fragments: &mut Fragments, frame: &Frame<'_>) {
-    if let Ok(packet) = decode::packet(frame.link, frame.bytes, frame.wire_len, fragments) {
-        trace.packet(&packet, frame.nanos, frame.number);
-    }
+    decode::each(frame.link, frame.bytes, frame.wire_len, fragments, |content| {
+        if let Ok(Content::Tcp(packet)) = content {
+            trace.packet(&packet, frame.nanos, frame.number);
+        }
+    });
 }

@@ -8,7 +8,7 @@ use crate::path::{self, Path, Refusal};
 use crate::trace::Trace;
 use eifel_capture::analysis::{Analysis, Analyzer};
 use eifel_capture::files;
-use eifel_capture::frame::decode::{self, Fragments};
+use eifel_capture::frame::decode::{self, Content, Fragments};
 use eifel_capture::frame::read::{Frame, Reader};
 use eifel_capture::frame::source::frames_of;
 use eifel_capture::result::Cause;
@@ -168,9 +168,11 @@ fn analysed(pcapng: &[u8]) -> Option<Analysis> {
 }
 
 fn take(trace: &mut Trace, frame: &Frame<'_>, fragments: &mut Fragments) {
-    if let Ok(packet) = decode::packet(frame.link, frame.bytes, frame.wire_len, fragments) {
-        trace.packet(&packet, frame.nanos, frame.number);
-    }
+    decode::each(frame.link, frame.bytes, frame.wire_len, fragments, |content| {
+        if let Ok(Content::Tcp(packet)) = content {
+            trace.packet(&packet, frame.nanos, frame.number);
+        }
+    });
 }
 
 fn of_direction(again: Vec<Retransmission>, connection: u64, side: usize) -> Vec<Retransmission> {

@@ -105,13 +105,15 @@ impl Analyzer {
     #[cold]
     #[inline(never)]
     fn other_frame(&mut self, frame: &Frame<'_>, when: When) {
-        match decode::content(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
+        let mut fragments = std::mem::take(&mut self.fragments);
+        decode::each(frame.link, frame.bytes, frame.wire_len, &mut fragments, |content| match content {
             Ok(Content::Tcp(packet)) => self.packet(&packet, when),
             Ok(Content::TooBig(message)) => self.too_big(&message, when),
             _ if !self.shard.is_first() => {}
             Ok(Content::Sctp(packet)) => self.sctp(&packet, when),
             Err(other) => *self.found.others.entry(other).or_default() += 1,
-        }
+        });
+        self.fragments = fragments;
     }
 
     /// Hands a report about a segment to the connection of the segment.

@@ -254,11 +254,11 @@ pub fn plot(report: &Report, folder: &Path) -> Result<(), String> {
     let mut fragments = Fragments::default();
     let mut take = |frame: &Frame<'_>| {
         let when = When { nanos: frame.nanos, frame: frame.number };
-        match decode::content(frame.link, frame.bytes, frame.wire_len, &mut fragments) {
+        decode::each(frame.link, frame.bytes, frame.wire_len, &mut fragments, |content| match content {
             Ok(Content::Tcp(packet)) => plots.values_mut().for_each(|plot| plot.packet(&packet, when)),
             Ok(Content::Sctp(packet)) => plots.values_mut().for_each(|plot| plot.sctp(&packet, when)),
             Ok(Content::TooBig(_)) | Err(_) => {}
-        }
+        });
     };
     let _ = frames_of(&input, &mut take, |_| Ok(()));
     create(folder)?;

@@ -1,6 +1,6 @@
 //! The packets of one place, by connection and direction, and their positions in the stream.
 
-use crate::frame::decode::{Fragments, Packet, packet};
+use crate::frame::decode::{self, Content, Fragments, Packet};
 use crate::frame::read::Frame;
 use crate::result::Flow;
 use eifel_base::ranges::Block;
@@ -209,12 +209,21 @@ impl Place {
     pub fn frame(&mut self, frame: &Frame<'_>) {
         self.frames += 1;
         self.nanos = (self.nanos.0.min(frame.nanos), self.nanos.1.max(frame.nanos));
-        let Ok(packet) = packet(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) else { return };
+        let mut fragments = std::mem::take(&mut self.fragments);
+        decode::each(frame.link, frame.bytes, frame.wire_len, &mut fragments, |content| {
+            if let Ok(Content::Tcp(packet)) = content {
+                self.packet(&packet, frame.nanos);
+            }
+        });
+        self.fragments = fragments;
+    }
+
+    fn packet(&mut self, packet: &Packet, nanos: u64) {
         let ports = (packet.segment.source_port, packet.segment.destination_port);
         let flow = Flow::new(&packet.addresses, ports, packet.tunnel);
-        let (at, side) = self.connection(flow, &packet);
+        let (at, side) = self.connection(flow, packet);
         let way = &mut self.connections[at].ways[side];
-        let seen = Seen::new(&packet, frame.nanos, self.frames);
+        let seen = Seen::new(packet, nanos, self.frames);
         if seen.flags.has(Flags::SYN) {
             way.syn = Some(seen.seq);
             way.mss = packet.segment.options.mss.into_iter().chain(way.mss).min();

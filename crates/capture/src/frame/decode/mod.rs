@@ -197,6 +197,24 @@ pub fn content<'a>(
     Err(Skipped::Deep)
 }
 
+/// The link type of packets that begin with an LLC header.
+const LLC: u32 = 11;
+
+/// Finds the packets in a frame, as [`content`] does, and calls `take` for each: a wireless network puts
+/// several into one.
+pub fn each<'a>(
+    link: u32,
+    bytes: &'a [u8],
+    wire_len: u32,
+    fragments: &mut Fragments,
+    mut take: impl FnMut(Result<Content<'a>, Skipped>),
+) {
+    take(content(link, bytes, wire_len, fragments));
+    for (bytes, wire_len) in wireless::others(link, Rest { layer: Layer::Wireless, bytes, wire_len }) {
+        take(content(LLC, bytes, wire_len, fragments));
+    }
+}
+
 /// Returns the network of a packet in a tunnel, or behind VLAN tags.
 fn network(tunnel: u32, tags: u32) -> u32 {
     if tunnel == 0 && tags != 0 { VLAN | tags & 0xff_ffff } else { tunnel }

@@ -57,6 +57,42 @@ fn udp(port: u16, inside: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn each_packet_of_an_aggregated_frame_is_found() {
+    let snap = |kind: u16| [&[0xaa, 0xaa, 3, 0, 0, 0][..], &kind.to_be_bytes()].concat();
+    let subframe = |kind: u16, packet: &[u8]| {
+        let content = with(&snap(kind), packet);
+        let mut bytes = [&[7; 12][..], &(content.len() as u16).to_be_bytes(), &content].concat();
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes
+    };
+    let packets = [subframe(0x0800, &ip(v4())), subframe(0x0806, &[1; 28]), subframe(0x86dd, &ip(v6()))].concat();
+    let quality = |bits: u8| [&[0x88, 1][..], &[0; 22], &[bits, 0]].concat();
+    let found = |link: u32, bytes: &[u8]| {
+        let mut found = Vec::new();
+        each(link, bytes, bytes.len() as u32, &mut Fragments::default(), |one| {
+            found.push(match one {
+                Ok(Content::Tcp(packet)) => Ok(packet.segment.payload_len),
+                Ok(Content::Sctp(_) | Content::TooBig(_)) => Err(Skipped::Deep),
+                Err(skipped) => Err(skipped),
+            });
+        });
+        found
+    };
+    let length = read(101, &ip(v4())).unwrap().segment.payload_len;
+    let expected = [Ok(length), Err(Skipped::NotTcp), Ok(length)];
+    let plain = with(&quality(0x80), &packets);
+    assert_eq!(found(105, &plain), expected);
+    assert_eq!(found(127, &with(&[0, 0, 8, 0, 0, 0, 0, 0], &plain)), expected);
+    let padded = [&[0, 0, 9, 0, 2, 0, 0, 0, 0x20][..], &quality(0x80), &[0; 2], &packets].concat();
+    assert_eq!(found(127, &padded), expected);
+    // A checksum behind the last one is none, a frame that was cut has its headers, and others hold one packet.
+    assert_eq!(found(105, &with(&plain, &[9; 4])), expected);
+    assert_eq!(found(105, &plain[..plain.len() - length as usize]), expected);
+    assert_eq!(found(105, &with(&quality(0), &with(&snap(0x0800), &ip(v4())))), expected[..1]);
+    assert_eq!(found(101, &ip(v4())), expected[..1]);
+}
+
+#[test]
 fn every_link_layer_leads_to_the_segment() {
     let v4 = ip(v4());
     let v6 = ip(v6());

@@ -2,16 +2,27 @@
 
 use super::{Layer, Rest, Skipped};
 
+const PLAIN: u32 = 105;
 const PRISM: u32 = 119;
 const RADIOTAP: u32 = 127;
+const AVS: u32 = 163;
 /// The first bytes of an AVS header, without its version.
 const AVS_MAGIC: [u8; 3] = [0x80, 0x21, 0x10];
 /// Flags of radiotap: the header of the frame is padded to four bytes; the frame is damaged.
 const PADDED: u8 = 0x20;
 const DAMAGED: u8 = 0x40;
 
+/// Two addresses and a length, before each packet of a frame that aggregates several.
+const SUBFRAME_HEADER: usize = 14;
+
 /// Skips the driver's header.
 pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
+    let (frame, align) = driver(link, rest)?;
+    if align > 1 { data_behind(frame, align) } else { Ok(frame) }
+}
+
+/// Skips the driver's header. Returns the frame, and the bytes to which its header is padded.
+fn driver(link: u32, rest: Rest<'_>) -> Result<(Rest<'_>, usize), Skipped> {
     let header = rest.bytes.first_chunk::<8>().ok_or(Skipped::Cut)?;
     let [.., a, b, c, d] = *header;
     if link == RADIOTAP {
@@ -20,8 +31,7 @@ pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
         if flags & DAMAGED != 0 {
             return Err(Skipped::Malformed);
         }
-        let frame = rest.skip(length, Layer::Wireless)?;
-        return if flags & PADDED != 0 { data_behind(frame, 4) } else { Ok(frame) };
+        return Ok((rest.skip(length, Layer::Wireless)?, if flags & PADDED != 0 { 4 } else { 1 }));
     }
     let length = match link {
         // The length is in the byte order of the capturing machine.
@@ -31,7 +41,7 @@ pub(super) fn first(link: u32, rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
         },
         _ => u32::from_be_bytes([a, b, c, d]),
     };
-    rest.skip(length as usize, Layer::Wireless)
+    Ok((rest.skip(length as usize, Layer::Wireless)?, 1))
 }
 
 /// Returns the flags of a radiotap header, if it has them.
@@ -55,6 +65,34 @@ pub(super) fn data(rest: Rest<'_>) -> Result<Rest<'_>, Skipped> {
 
 /// Skips the header of a data frame, padded to a multiple of `align` bytes.
 fn data_behind(rest: Rest<'_>, align: usize) -> Result<Rest<'_>, Skipped> {
+    let (body, aggregates) = body(rest, align)?;
+    if aggregates { body.skip(SUBFRAME_HEADER, Layer::Llc) } else { Ok(body) }
+}
+
+/// Returns the packets behind the first of a frame that aggregates several (A-MSDU), each from its LLC
+/// header on, and with its length on the wire.
+pub(super) fn others(link: u32, rest: Rest<'_>) -> impl Iterator<Item = (&[u8], u32)> {
+    let frame = match link {
+        PLAIN => Ok((rest, 1)),
+        PRISM | RADIOTAP | AVS => driver(link, rest),
+        _ => Err(Skipped::Link(link)),
+    };
+    let body = frame.and_then(|(frame, align)| body(frame, align)).ok();
+    let mut bytes = body.filter(|(_, aggregates)| *aggregates).map_or(&[][..], |(body, _)| body.bytes);
+    let next = move || {
+        let header = bytes.first_chunk::<SUBFRAME_HEADER>()?;
+        let length = usize::from(u16::from_be_bytes([header[12], header[13]]));
+        let end = SUBFRAME_HEADER + length;
+        let packet = &bytes[SUBFRAME_HEADER..end.min(bytes.len())];
+        bytes = bytes.get(end.next_multiple_of(4)..).unwrap_or_default();
+        (length > 0).then_some((packet, length as u32))
+    };
+    std::iter::from_fn(next).skip(1)
+}
+
+/// Skips the header of a data frame, padded to a multiple of `align` bytes. Returns whether the frame
+/// aggregates several packets.
+fn body(rest: Rest<'_>, align: usize) -> Result<(Rest<'_>, bool), Skipped> {
     let header = rest.bytes.first_chunk::<24>().ok_or(Skipped::Cut)?;
     let ([control, flags], is_set) = ([header[0], header[1]], |byte: u8, mask: u8| byte & mask == mask);
     // Data frames with content.
@@ -70,11 +108,9 @@ fn data_behind(rest: Rest<'_>, align: usize) -> Result<Rest<'_>, Skipped> {
     }
     let addresses: usize = if is_set(flags, 3) { 30 } else { 24 };
     if !is_set(control, 0x80) {
-        return rest.skip(addresses.next_multiple_of(align), Layer::Llc);
+        return Ok((rest.skip(addresses.next_multiple_of(align), Layer::Llc)?, false));
     }
     let quality = *rest.bytes.get(addresses).ok_or(Skipped::Cut)?;
     let length = addresses + if is_set(flags, 0x80) { 6 } else { 2 };
-    let rest = rest.skip(length.next_multiple_of(align), Layer::Llc)?;
-    // The first of several packets has two addresses and a length.
-    if is_set(quality, 0x80) { rest.skip(14, Layer::Llc) } else { Ok(rest) }
+    Ok((rest.skip(length.next_multiple_of(align), Layer::Llc)?, is_set(quality, 0x80)))
 }
