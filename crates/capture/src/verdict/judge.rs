@@ -123,12 +123,7 @@ impl SegmentEvidence {
         };
         let candidates = candidates(&self.transmissions, answered, circumstances.shortest);
         if candidates.last < index && (candidates.by_echo || dropped.is_none()) {
-            // All round trips that were seen may be longer than the shortest one of the path, which an
-            // idle LAN shows after a timeout only.
-            let took = answered.when.nanos.saturating_sub(self.transmissions[index].nanos);
-            let near = circumstances.has_reported && took >= circumstances.shortest / 2;
-            let unreported = self.duplicates.is_empty() && (near || circumstances.shortest < SHORT_ROUND_TRIP);
-            if !candidates.by_echo && unreported {
+            if !candidates.by_echo && self.is_unreported_and_near(index, answered.when, circumstances) {
                 return TOO_SOON;
             }
             let (confidence, reason) = if candidates.by_echo {
@@ -175,6 +170,15 @@ impl SegmentEvidence {
             // were late.
             (_, None) => Judged { evidence: answer, ..EITHER },
         }
+    }
+
+    /// Returns whether an ACK that comes sooner than any round trip may answer the transmission at `index`
+    /// all the same: all round trips that were seen may be longer than the shortest one of the path, which
+    /// an idle LAN shows after a timeout only. A receiver that got both would have reported a duplicate.
+    fn is_unreported_and_near(&self, index: usize, answered: When, circumstances: &Circumstances) -> bool {
+        let took = answered.nanos.saturating_sub(self.transmissions[index].nanos);
+        let near = circumstances.has_reported && took >= circumstances.shortest / 2;
+        self.duplicates.is_empty() && (near || circumstances.shortest < SHORT_ROUND_TRIP)
     }
 
     /// Judges the transmission at `index` of a segment whose first transmission was not seen.
