@@ -66,7 +66,7 @@ test-rust: rust
 
 # After the Rust tests, so that the last lines are pytest's own.
 test-python: setup test-rust
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # Review the change of each file: it is the change of an output.
 docs: setup  ## docs/scenario.schema.json, docs/reference/algorithms.md, docs/reference/tables.md, docs/reference/schemas, the README's picture and THIRD-PARTY.txt

@@ -23,10 +23,11 @@ settings.load_profile("eifel")
 @pytest.fixture(autouse=True)
 def _beside_others(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Lets a test that is marked `alone` wait for those of other workers, and keeps them waiting while it runs."""
-    if "PYTEST_XDIST_WORKER" not in os.environ:
+    marks = {mark.name for mark in request.node.iter_markers()}
+    if "PYTEST_XDIST_WORKER" not in os.environ or "idle" in marks:
         yield
         return
-    alone = request.node.get_closest_marker("alone") is not None
+    alone = "alone" in marks
     folder = tmp_path_factory.getbasetemp().parent
     with (folder / "running.lock").open("w") as running, (folder / "next.lock").open("w") as next_one:
         # Who waits for the machine holds this one, so that nobody overtakes.

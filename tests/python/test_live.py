@@ -148,6 +148,7 @@ def test_artefacts_are_left_out_loudly_without_rights(
 
 
 @needs_rights
+@pytest.mark.idle
 def test_every_artefact_is_measured_on_the_wire() -> None:
     """Shown by CI, in target/live. The claims depend on the machine's load, and are not judged here."""
     out = Path(__file__).parents[2] / "target" / "live"
