@@ -17,7 +17,7 @@ import eifel
 from eifel.cli import main
 
 mcp = pytest.importorskip(
-    "mcp", reason="mcp is not installed (pip install --require-hashes -r constraints-mcp.txt): its server is not tested"
+    "mcp", reason="mcp is not installed (pip install --require-hashes -r .ci/mcp.txt): its server is not tested"
 )
 
 ROOT = Path(__file__).parents[2]
