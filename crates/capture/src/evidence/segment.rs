@@ -9,7 +9,7 @@ use eifel_base::units::Timestamp;
 pub(crate) const REORDERED_WITHIN: u64 = 300_000_000;
 
 /// Round trips below this are mostly queues and the work of hosts, so that the shortest of those
-/// that were seen says little, in nanoseconds.
+/// that were seen says little, in nanoseconds. Fitted to recordings of Linux on LANs.
 pub(crate) const SHORT_ROUND_TRIP: u64 = 2_000_000;
 
 /// The evidence about one segment or chunk that was sent more than once.
