@@ -42,21 +42,25 @@ impl Retransmissions {
         self.rows.iter().map(explain).collect()
     }
 
-    /// Adds the retransmissions with their verdicts to a report, and their cost to `cost`. Where
-    /// duplicates are not reported, some verdicts are withdrawn.
+    /// Returns whether a reported duplicate may be a copy that the network made. `sent` is the data sent, in
+    /// positions.
+    pub(crate) fn may_report_copies(&self, sent: u64) -> bool {
+        let again = self.rows.iter().map(|row| row.block.end - row.block.start).sum();
+        self.evidence.may_report_copies(sent, again)
+    }
+
+    /// Adds the retransmissions with their verdicts to a report, and their cost to `cost`.
     pub(crate) fn finish(
         &mut self,
         explained: &[Explained],
-        (circumstances, sack, vantage): (&Circumstances, bool, Vantage),
+        (circumstances, vantage): (&Circumstances, Vantage),
         id: &DirectionId<impl Fn(u64) -> Number>,
         detector_verdicts: impl Fn(u32) -> Vec<DetectorVerdict>,
         (into, cost): (&mut Vec<Retransmission>, &mut Cost),
     ) {
         let mut verdicts: Vec<_> = self.rows.iter().map(|row| row.judge(&self.evidence, circumstances)).collect();
-        if !sack || !circumstances.reports {
-            let causes: Vec<_> = explained.iter().map(|one| one.cause).collect();
-            withdraw(&mut verdicts, &causes, sack);
-        }
+        let causes: Vec<_> = explained.iter().map(|one| one.cause).collect();
+        withdraw(&mut verdicts, &causes, circumstances);
         let needless: Vec<_> = verdicts.iter().map(|judged| judged.verdict == Verdict::Spurious).collect();
         let reactions = self.flight.reactions(&needless, vantage, cost);
         let judged = verdicts.iter().zip(explained).zip(reactions);

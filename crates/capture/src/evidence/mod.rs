@@ -53,17 +53,27 @@ pub(crate) struct Evidence {
     pub(crate) receiver_reports: ReceiverReports,
     /// Whether the receiver has reported a duplicate.
     pub(crate) reports: bool,
+    reported: Reported,
     /// The newest timestamp that the receiver has echoed.
     pub(crate) echoed: Option<Timestamp>,
     unreported: Unreported,
     /// Whether an ACK later than [`HOST`] did not cover a segment that had passed here.
     pub(crate) lost_behind: bool,
-    /// The end of the highest segment sent once that the last ACK of new data covers, and when that
-    /// ACK passed.
-    neighbour: Option<(u64, When)>,
     newly_acked: NewlyAcked,
     news: News,
 }
+
+/// The data that the receiver has reported as duplicates, in positions.
+#[derive(Debug, Default)]
+struct Reported {
+    /// Data that was sent once: the network made the duplicates (RFC 3708, section 3).
+    sent_once: u64,
+    sent_again: u64,
+}
+
+/// Most reported duplicates are of retransmissions if copies that the network makes explain less than one
+/// of this number.
+const COPIES: u64 = 10;
 
 /// ACKs with news: those that cover data that no ACK has covered.
 #[derive(Debug, Default)]
@@ -89,6 +99,13 @@ impl Evidence {
     /// Returns whether the receiver reports duplicates; `None` if no duplicate has shown it.
     pub(crate) fn reporting(&self) -> Option<bool> {
         (self.reports || self.is_silent()).then_some(self.reports)
+    }
+
+    /// Returns whether the network makes so many copies that a reported duplicate of a retransmission may be
+    /// one of them. `sent` and `again` are the data sent and sent again, in positions.
+    pub(crate) fn may_report_copies(&self, sent: u64, again: u64) -> bool {
+        let expected = u128::from(self.reported.sent_once) * u128::from(again);
+        expected * u128::from(COPIES) > u128::from(self.reported.sent_again) * u128::from(sent)
     }
 
     /// Returns whether ACKs can add no evidence other than duplicates.
@@ -261,7 +278,7 @@ impl Evidence {
 
     /// Starts with an ACK after `duplicates` duplicate ACKs.
     pub(crate) fn begin_ack(&mut self, duplicates: u32) {
-        self.newly_acked.clear(duplicates);
+        self.newly_acked = NewlyAcked { duplicates, ..NewlyAcked::default() };
     }
 
     /// Returns whether the ACK shows how long its newest segment took. It does not if it covers data
@@ -318,21 +335,15 @@ impl Evidence {
                     // With SACK, an earlier ACK would have reported it.
                     let silently = !fills && !point.sack && (data_behind || newly.beyond(one.end));
                     one.arrived_before = filled_by.filter(|_| silently);
-                    one.neighbour = newly
-                        .neighbour(*start, ack.when)
-                        .or(self.neighbour.filter(|one| one.0 == *start).map(|one| one.1));
                 }
                 None => {}
             }
         }
-        self.neighbour = newly.originals.last().map(|last| (last.end, ack.when));
         self.sacked.remove_below(block.end, |_| {});
     }
 
-    /// Handles an ACK of new data after all repairs were acknowledged. `original` is the end of the
-    /// highest segment sent once that it covers.
-    pub(crate) fn on_repaired(&mut self, original: Option<u64>, when: When) {
-        self.neighbour = original.map(|end| (end, when));
+    /// Handles an ACK of new data after all repairs were acknowledged.
+    pub(crate) fn on_repaired(&mut self, when: When) {
         self.news.last = when.nanos;
     }
 
@@ -357,6 +368,12 @@ impl Evidence {
             }
         }
         let implied = ack.reports.dsack.is_none() && !news && self.implies_duplicate(stream, ack, point);
+        let refuses = ack.plain && !ack.advances && !news && ack.reports.dsack.is_none();
+        if let Some(echo) = ack.echo.filter(|_| point.sack && refuses) {
+            for start in &self.active {
+                self.segments.get_mut(start).into_iter().for_each(|one| one.on_ack_without_news(echo));
+            }
+        }
         let explained = implied && self.on_unreported(ack, point);
         if !explained || point.sack {
             self.on_without_news(ack, news, point.sack);
@@ -422,6 +439,10 @@ impl Evidence {
 
     /// Records that the receiver reports the data of `block` as duplicates.
     pub(crate) fn on_duplicate(&mut self, block: Block, when: When) {
+        let below = self.segments.range(..block.end).next_back();
+        let again = below.is_some_and(|(_, one)| one.end > block.start);
+        let Reported { sent_once, sent_again } = &mut self.reported;
+        *if again { sent_again } else { sent_once } += block.end - block.start;
         for (start, one) in self.segments.range_mut(..block.end).rev() {
             // Segments do not overlap, so all segments below this one end below the block too.
             if one.end <= block.start {

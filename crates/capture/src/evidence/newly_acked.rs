@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 
 use super::{SHORT_ROUND_TRIP, SegmentEvidence};
 use crate::order::{CapturePoint, Transmission};
-use crate::result::When;
-use eifel_base::ranges::{Block, Ranges};
+use eifel_base::ranges::Ranges;
 
 /// A summary of the segments that one ACK newly acknowledges.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NewlyAcked {
-    /// When the lowest segment left for the first time, if the ACK answers that transmission.
+    /// When the lowest segment left, if it was sent once.
     pub(super) front: Option<u64>,
-    /// The data whose first transmission the ACK answers, as maximal blocks in ascending order.
-    pub(super) originals: Vec<Block>,
+    /// The end of the highest segment whose first transmission the ACK answers.
+    pub(super) highest: u64,
     pub(super) reported_before: bool,
     /// Whether one of them was retransmitted.
     pub(super) repaired: bool,
@@ -25,22 +24,9 @@ pub(super) struct NewlyAcked {
 }
 
 impl NewlyAcked {
-    /// Starts with the next ACK, and keeps the memory.
-    pub(super) fn clear(&mut self, duplicates: u32) {
-        let mut originals = std::mem::take(&mut self.originals);
-        originals.clear();
-        *self = Self { originals, duplicates, ..Self::default() };
-    }
-
     /// Returns whether the ACK answers first transmissions above `position`.
     pub(super) fn beyond(&self, position: u64) -> bool {
-        self.originals.last().is_some_and(|block| block.end > position)
-    }
-
-    /// Returns `when` if the ACK at `when` is the first for the data that end at `position`, and
-    /// these were sent once.
-    pub(super) fn neighbour(&self, position: u64, when: When) -> Option<When> {
-        self.originals.iter().any(|block| block.start < position && position <= block.end).then_some(when)
+        self.highest > position
     }
 
     /// Adds a segment, given the evidence so far.
@@ -63,13 +49,8 @@ impl NewlyAcked {
         let original =
             sent.copies == 1 || second.is_some_and(|second| second.nanos.saturating_add(trip) > point.when.nanos);
         if original && !sent.missing {
-            if first {
-                self.front = Some(sent.nanos);
-            }
-            match self.originals.last_mut().filter(|last| last.end == sent.start) {
-                Some(last) => last.end = sent.end(),
-                None => self.originals.push(Block { start: sent.start, end: sent.end() }),
-            }
+            self.front = self.front.or((first && sent.copies == 1).then_some(sent.nanos));
+            self.highest = sent.end();
         }
     }
 }

@@ -44,8 +44,6 @@ pub(crate) struct SegmentEvidence {
     pub(crate) dropped: Option<u64>,
     /// Whether an ACK without news came soon after its answer. That ACK may answer the original.
     pub(crate) may_answer_original: bool,
-    /// The first ACK of the data directly below the segment, if these were sent once.
-    pub(crate) neighbour: Option<When>,
 }
 
 /// What tells the first transmission of a segment from its retransmissions.
@@ -59,6 +57,9 @@ pub(crate) struct FirstTransmission {
     within_whole: Option<Option<Timestamp>>,
     /// The frame in which the receiver reports a duplicate that only it can be.
     pub(crate) reported: Option<u64>,
+    /// Whether an ACK without news may answer it: the receiver got it behind a retransmission of other
+    /// data, and refused its old timestamp (RFC 7323, section 5.3).
+    pub(crate) may_be_refused: bool,
 }
 
 /// The first ACK that covers a segment.
@@ -84,6 +85,7 @@ impl SegmentEvidence {
                 whole: Block { start: first.start, end },
                 within_whole: None,
                 reported: None,
+                may_be_refused: false,
             },
             answer: None,
             duplicates: Vec::new(),
@@ -94,7 +96,6 @@ impl SegmentEvidence {
             refused: false,
             dropped: None,
             may_answer_original: false,
-            neighbour: None,
         }
     }
 
@@ -121,6 +122,12 @@ impl SegmentEvidence {
         if block == self.first.whole && !joined && self.original == Original::Seen {
             self.first.reported.get_or_insert(frame);
         }
+    }
+
+    /// Records an ACK without news that echoes `echo`.
+    pub(super) fn on_ack_without_news(&mut self, echo: Timestamp) {
+        let older = self.transmissions[0].stamp().is_some_and(|stamp| stamp.precedes(echo));
+        self.first.may_be_refused |= older && self.answer.is_none() && self.original == Original::Seen;
     }
 
     /// Returns whether an ACK may still add evidence other than duplicates.

@@ -306,6 +306,7 @@ impl Chunks {
             silent: false,
             reports: true,
             has_reported: self.retransmissions.evidence.reports,
+            copies: self.retransmissions.may_report_copies(self.counts.segments),
             shortest: point.receiver_rtt().unwrap_or(0),
             until: point.when.nanos,
             midstream: (self.una >= MIDSTREAM).then_some(began),
@@ -317,7 +318,7 @@ impl Chunks {
         let detector_verdicts = |episode| self.detectors.verdicts(episode);
         self.retransmissions.finish(
             &explained,
-            (&circumstances, true, point.vantage()),
+            (&circumstances, point.vantage()),
             &id,
             detector_verdicts,
             (into, &mut cost),

@@ -311,8 +311,9 @@ impl Connection {
             let late = losses.as_ref().and_then(|losses| losses.latest);
             let midstream = stream.is_midstream().then_some(self.first);
             let reports_duplicates = losses.as_ref().and_then(|losses| losses.retransmissions.evidence.reporting());
-            let model = losses
-                .and_then(|mut losses| losses.finish((&point, midstream), &id, (&mut retransmissions, &mut cost)));
+            let model = losses.and_then(|mut losses| {
+                losses.finish((&point, midstream, stream.counts.bytes), &id, (&mut retransmissions, &mut cost))
+            });
             DirectionSummary {
                 vantage,
                 rtt_ms_min: point.receiver_rtt().map(|nanos| nanos as f64 / 1e6),

@@ -256,13 +256,7 @@ impl LossState {
         ack: &Acknowledgement,
         point: &CapturePoint,
     ) -> Option<Transmission> {
-        let mut original: Option<u64> = None;
-        let newest = stream.out.pop_below(ack.cumulative, |sent| {
-            // No outstanding segment is a repair, so a segment that was sent once is an original.
-            if sent.is_only_one() {
-                original = Some(sent.end());
-            }
-        });
+        let newest = stream.out.pop_below(ack.cumulative, |_| {});
         stream.advance(ack.cumulative, point);
         self.retransmissions.flight.on_ack(
             ack.when.nanos,
@@ -270,7 +264,7 @@ impl LossState {
             stream.flight(),
             point.round_trip().unwrap_or(0),
         );
-        self.retransmissions.evidence.on_repaired(original, ack.when);
+        self.retransmissions.evidence.on_repaired(ack.when);
         self.model.on_ack(ack, point);
         self.on_progress(stream, point);
         newest
@@ -305,10 +299,10 @@ impl LossState {
     }
 
     /// Adds the retransmissions with their verdicts to the report. `midstream` is when the capture began, in
-    /// nanoseconds, if it shows no handshake. Returns the name of the model that explains them best.
+    /// nanoseconds, if it shows no handshake; `sent` are the bytes that were sent. Returns the name of the model that explains them best.
     pub(crate) fn finish(
         &mut self,
-        (point, midstream): (&CapturePoint, Option<u64>),
+        (point, midstream, sent): (&CapturePoint, Option<u64>, u64),
         id: &DirectionId<impl Fn(u64) -> Number>,
         (into, cost): (&mut Vec<Retransmission>, &mut Cost),
     ) -> Option<&'static str> {
@@ -323,18 +317,13 @@ impl LossState {
             silent: evidence.is_silent(),
             reports: evidence.reports || point.sack && !evidence.is_silent(),
             has_reported: evidence.reports,
+            copies: self.retransmissions.may_report_copies(sent),
             shortest: point.receiver_rtt().unwrap_or(0),
             until: point.when.nanos,
             midstream,
         };
         let detector_verdicts = |episode| self.model.detector_verdicts(episode);
-        self.retransmissions.finish(
-            &explained,
-            (&circumstances, point.sack, point.vantage()),
-            id,
-            detector_verdicts,
-            (into, cost),
-        );
+        self.retransmissions.finish(&explained, (&circumstances, point.vantage()), id, detector_verdicts, (into, cost));
         (!explained.is_empty()).then_some(model)
     }
 }

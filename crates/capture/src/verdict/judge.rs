@@ -29,7 +29,7 @@ pub struct Judged {
 }
 
 /// The facts about a direction that all its verdicts depend on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Circumstances {
     /// Whether packets that pass the capture point have reached the receiver.
     pub(crate) at_receiver: bool,
@@ -43,6 +43,8 @@ pub(crate) struct Circumstances {
     pub(crate) reports: bool,
     /// Whether it has reported one.
     pub(crate) has_reported: bool,
+    /// Whether a duplicate that it reports may be a copy that the network made.
+    pub(crate) copies: bool,
     /// Shortest round trip from here to the receiver and back, in nanoseconds.
     pub(crate) shortest: u64,
     /// When the last packet of the connection passed, in nanoseconds.
@@ -75,7 +77,19 @@ const MAY_BE_THE_ORIGINAL: Judged =
 const TOO_SOON: Judged =
     judged(Verdict::Undecidable, Confidence::Weak, "the ACK comes too soon, but no duplicate is reported", None);
 
-const EITHER: Judged =
+/// The receiver may have got the original before its retransmission, and refused it.
+const MAY_BE_REFUSED: Judged = judged(
+    Verdict::Undecidable,
+    Confidence::Weak,
+    "an ACK without news may refuse the original because of its old timestamp",
+    None,
+);
+
+/// The receiver has reported duplicates of data that was sent once.
+const MAY_BE_A_COPY: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "the reported duplicate may be a copy that the network made", None);
+
+pub(crate) const EITHER: Judged =
     judged(Verdict::Undecidable, Confidence::Weak, "either transmission can have caused the ACK", None);
 
 const SOONER: &str = "the ACK comes sooner than any round trip";
@@ -85,6 +99,8 @@ const IN_TIME: &str = "the answer comes one round trip after it";
 
 /// The reason of the verdict "needed" if the ACK echoes this timestamp or a later one.
 pub(crate) const BY_ECHO: &str = "the ACK echoes the timestamp of this transmission or of a later one";
+/// The reason of the verdict "spurious" by the ACK after that of the retransmission, as in F-RTO.
+pub(crate) const IN_ORDER: &str = "data sent before it, and only once, arrived after it";
 /// The reason of the verdict "spurious" if a duplicate was answered without a report.
 pub(crate) const ANSWERED: &str = "acknowledged as a duplicate";
 
@@ -139,25 +155,33 @@ impl SegmentEvidence {
         }
         if let Some(duplicate) = self.reported(index, circumstances.shortest) {
             let reason = if circumstances.silent { ANSWERED } else { "reported as a duplicate" };
-            return judged(Spurious, Likely, reason, Some(duplicate.frame));
+            if !circumstances.copies {
+                return judged(Spurious, Likely, reason, Some(duplicate.frame));
+            }
+            if candidates.first < index {
+                return MAY_BE_A_COPY;
+            }
         }
         // Not certain: any host can send such a message.
         if let Some(frame) = dropped {
             return by_router(frame);
         }
-        if self.arrived_before.is_some_and(|filled| self.transmissions[index].nanos >= filled) {
+        // Of retransmissions that leave together, one ACK may answer all.
+        let after = |filled: u64| self.transmissions[index].nanos >= filled + circumstances.shortest / 4;
+        if self.arrived_before.is_some_and(after) {
             return judged(Spurious, Likely, "it had arrived before the gap below it was filled", answer);
         }
         let may_answer_original = self.may_answer_original(index, circumstances);
         if candidates.first >= index {
-            return if may_answer_original { LATE_ORIGINAL } else { judged(Needed, Likely, BY_ECHO, answer) };
+            return match () {
+                () if may_answer_original => LATE_ORIGINAL,
+                () if self.first.may_be_refused => MAY_BE_REFUSED,
+                () => judged(Needed, Likely, BY_ECHO, answer),
+            };
         }
         let would_be_reported = circumstances.reports && self.gap.is_some();
         if let Some(frame) = self.in_order.filter(|_| index == 1 && !would_be_reported) {
-            return judged(Spurious, Likely, "data sent before it, and only once, arrived after it", Some(frame));
-        }
-        if let Some(frame) = self.late_with_its_neighbour(index, answered.when, circumstances.shortest) {
-            return judged(Spurious, Likely, "data sent before it were late too, and nothing is missing", Some(frame));
+            return judged(Spurious, Likely, IN_ORDER, Some(frame));
         }
         match (circumstances.reports, self.gap) {
             // Not certain: the ACK that reported the duplicate may have been lost.
@@ -266,15 +290,6 @@ impl SegmentEvidence {
         self.transmissions.get(index).is_some_and(|this| later.any(|other| other.precedes(this)))
     }
 
-    /// Returns the frame of the first ACK of the data directly below the segment. That ACK has to
-    /// come after this transmission left, and the ACK of the segment together with it. Then a delay
-    /// was taken for a loss.
-    fn late_with_its_neighbour(&self, index: usize, answered: When, shortest: u64) -> Option<u64> {
-        let neighbour = self.neighbour.filter(|_| self.gap.is_none())?;
-        let together = answered.nanos.saturating_sub(neighbour.nanos) < shortest / 4;
-        (neighbour.nanos > self.transmissions[index].nanos && together).then_some(neighbour.frame)
-    }
-
     /// Returns the ACK whose report of a duplicate shows that a transmission before `index`
     /// arrived. It is no proof, because a network may have made the duplicate.
     fn reported(&self, index: usize, shortest: u64) -> Option<When> {
@@ -324,7 +339,7 @@ mod tests {
             let from = transmissions[random.below(transmissions.len() as u64) as usize].nanos;
             When { nanos: behind(random, from), frame }
         };
-        let [answer, neighbour, one, other, third] = [1, 2, 3, 4, 5].map(&mut when);
+        let [answer, one, other, third] = [1, 3, 4, 5].map(&mut when);
         let mut duplicates = vec![one, other, third];
         duplicates.truncate(random.below(10).saturating_sub(6) as usize);
         let echo = stamp(random);
@@ -334,6 +349,7 @@ mod tests {
         let filled = random.one_of(&transmissions).nanos;
         let mut first = SegmentEvidence::new(10, Transmission::default()).first;
         first.behind = random.coin().then(|| Transmission::new(10, 10, 1000, Some(Timestamp(1))));
+        first.may_be_refused = random.below(20) == 0;
         first.reported = (random.below(20) == 0).then_some(11);
         SegmentEvidence {
             end: 10,
@@ -348,7 +364,6 @@ mod tests {
             refused: random.below(4) == 0,
             may_answer_original: random.below(4) == 0,
             dropped: (random.below(6) == 0).then_some(10),
-            neighbour: random.coin().then_some(neighbour),
             transmissions,
         }
     }
@@ -369,6 +384,7 @@ mod tests {
                     silent: coin(),
                     reports: coin(),
                     has_reported: coin(),
+                    copies: coin(),
                     shortest: SHORTEST * u64::from(!coin()),
                     until: random.one_of(&[1000, u64::MAX]),
                     midstream: None,

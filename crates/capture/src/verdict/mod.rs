@@ -8,7 +8,7 @@ use crate::evidence::{Evidence, Part, SegmentEvidence};
 use crate::order::Original;
 use crate::result::{Cause, Confidence, Timing, Verdict, When};
 use eifel_base::ranges::Block;
-use judge::{ANSWERED, BY_ECHO, LATE_ORIGINAL, OVERTAKEN};
+use judge::{ANSWERED, BY_ECHO, EITHER, IN_ORDER, LATE_ORIGINAL, OVERTAKEN};
 
 /// One retransmitted segment, or one chunk.
 #[derive(Clone, Debug)]
@@ -113,20 +113,28 @@ impl Row {
     }
 }
 
-/// Withdraws verdicts on fast retransmissions of a connection whose receiver does not report
-/// duplicates. On a path that reorders, an echo does not show that a retransmission was needed: the
-/// original may have arrived after it. Without SACK, where ACKs do not name the data that arrived,
-/// one more duplicate ACK does not show that it was needless.
-pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause], sack: bool) {
+/// Withdraws verdicts that do not hold for the cause of their retransmission:
+///
+/// - that data sent before it arrived after it, as in F-RTO (RFC 5682), beside other retransmissions of
+///   its episode, which may have filled the gap;
+/// - that one more ACK without news shows a duplicate that is not reported, where go-back-N did not send
+///   it: the ACK may answer other data that arrived late;
+/// - that an echo shows that a fast retransmission was needed, where duplicates are not reported and
+///   the path reorders: the original may have arrived after it.
+pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause], circumstances: &Circumstances) {
+    let &Circumstances { sack, reports, .. } = circumstances;
     let count = |wanted: Verdict| {
         let both = verdicts.iter().zip(causes).filter(|(_, cause)| **cause == Cause::Fast);
         both.filter(|(judged, _)| judged.verdict == wanted && (sack || judged.reason != ANSWERED)).count()
     };
     let (needless, needed) = (count(Verdict::Spurious), count(Verdict::Needed));
-    let reorders = needless * 100 >= (needless + needed) * REORDERS;
-    for (judged, _) in verdicts.iter_mut().zip(causes).filter(|(_, cause)| **cause == Cause::Fast) {
-        if !sack && judged.reason == ANSWERED || reorders && judged.reason == BY_ECHO {
-            *judged = LATE_ORIGINAL;
+    let reorders = (!sack || !reports) && needless * 100 >= (needless + needed) * REORDERS;
+    for (judged, cause) in verdicts.iter_mut().zip(causes) {
+        match judged.reason {
+            IN_ORDER if matches!(cause, Cause::Fast | Cause::Loss) => *judged = EITHER,
+            ANSWERED if matches!(cause, Cause::Fast | Cause::Rto) => *judged = LATE_ORIGINAL,
+            BY_ECHO if *cause == Cause::Fast && reorders => *judged = LATE_ORIGINAL,
+            _ => {}
         }
     }
 }
@@ -135,26 +143,45 @@ pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause], sack: bool) {
 mod tests {
     use super::*;
 
-    /// Returns how many of `counts` verdicts stay: needless, needed, and answered as duplicates.
-    fn kept(cause: Cause, sack: bool, counts: [usize; 3]) -> [usize; 3] {
+    /// Returns how many of `counts` verdicts stay: needless, needed, answered as duplicates, and by F-RTO.
+    fn kept(cause: Cause, (sack, reports): (bool, bool), counts: [usize; 4]) -> [usize; 4] {
         let judged = |verdict, reason| Judged { verdict, confidence: Confidence::Likely, reason, evidence: None };
-        let kinds =
-            [judged(Verdict::Spurious, "late"), judged(Verdict::Needed, BY_ECHO), judged(Verdict::Spurious, ANSWERED)];
+        let kinds = [
+            judged(Verdict::Spurious, "late"),
+            judged(Verdict::Needed, BY_ECHO),
+            judged(Verdict::Spurious, ANSWERED),
+            judged(Verdict::Spurious, IN_ORDER),
+        ];
         let mut verdicts: Vec<_> = kinds.iter().zip(counts).flat_map(|(kind, count)| vec![*kind; count]).collect();
         let causes = vec![cause; verdicts.len()];
-        withdraw(&mut verdicts, &causes, sack);
-        assert!(verdicts.iter().all(|judged| *judged == LATE_ORIGINAL || kinds.contains(judged)));
+        withdraw(&mut verdicts, &causes, &Circumstances { sack, reports, ..Circumstances::default() });
+        let known = |judged: &Judged| [LATE_ORIGINAL, EITHER].contains(judged) || kinds.contains(judged);
+        assert!(verdicts.iter().all(known));
         kinds.map(|kind| verdicts.iter().filter(|judged| **judged == kind).count())
     }
 
     #[test]
     fn on_a_reordering_path_an_echo_does_not_prove_a_loss() {
-        assert_eq!(kept(Cause::Fast, false, [1, 19, 2]), [1, 0, 0]);
-        assert_eq!(kept(Cause::Fast, false, [1, 20, 9]), [1, 20, 0]);
-        assert_eq!(kept(Cause::Fast, false, [0, 1, 1]), [0, 1, 0]);
-        assert_eq!(kept(Cause::Rto, false, [1, 4, 2]), [1, 4, 2]);
+        assert_eq!(kept(Cause::Fast, (false, false), [1, 19, 2, 0]), [1, 0, 0, 0]);
+        assert_eq!(kept(Cause::Fast, (false, false), [1, 20, 9, 0]), [1, 20, 0, 0]);
+        assert_eq!(kept(Cause::Fast, (false, false), [0, 1, 1, 0]), [0, 1, 0, 0]);
+        assert_eq!(kept(Cause::Rto, (false, false), [1, 4, 0, 0]), [1, 4, 0, 0]);
         // With SACK an ACK without news names its segment, so that one counts too.
-        assert_eq!(kept(Cause::Fast, true, [0, 19, 1]), [0, 0, 1]);
-        assert_eq!(kept(Cause::Fast, true, [0, 20, 1]), [0, 20, 1]);
+        assert_eq!(kept(Cause::Fast, (true, false), [0, 19, 1, 0]), [0, 0, 0, 0]);
+        assert_eq!(kept(Cause::Fast, (true, false), [0, 20, 1, 0]), [0, 20, 0, 0]);
+        // A receiver that reports duplicates would have reported a late original.
+        assert_eq!(kept(Cause::Fast, (true, true), [1, 1, 0, 0]), [1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn an_ack_without_news_shows_no_duplicate_of_what_reports_or_the_timer_made_leave() {
+        let stay = [Cause::Loss, Cause::Rto, Cause::Fast].map(|cause| kept(cause, (false, false), [0, 0, 3, 0])[2]);
+        assert_eq!(stay, [3, 0, 0]);
+    }
+
+    #[test]
+    fn f_rto_judges_what_the_timer_sends_first() {
+        let stay = [Cause::Loss, Cause::Rto, Cause::Fast].map(|cause| kept(cause, (true, true), [0, 0, 0, 3])[3]);
+        assert_eq!(stay, [0, 3, 0]);
     }
 }
