@@ -307,6 +307,7 @@ impl Chunks {
             reports: true,
             has_reported: self.retransmissions.evidence.reports,
             copies: self.retransmissions.may_report_copies(self.counts.segments),
+            lossy: self.counts.bytes_not_seen > 0,
             shortest: point.receiver_rtt().unwrap_or(0),
             until: point.when.nanos,
             midstream: (self.una >= MIDSTREAM).then_some(began),

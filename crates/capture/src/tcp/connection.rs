@@ -311,8 +311,9 @@ impl Connection {
             let late = losses.as_ref().and_then(|losses| losses.latest);
             let midstream = stream.is_midstream().then_some(self.first);
             let reports_duplicates = losses.as_ref().and_then(|losses| losses.retransmissions.evidence.reporting());
+            let counts = stream.final_counts();
             let model = losses.and_then(|mut losses| {
-                losses.finish((&point, midstream, stream.counts.bytes), &id, (&mut retransmissions, &mut cost))
+                losses.finish((&point, midstream, &counts), &id, (&mut retransmissions, &mut cost))
             });
             DirectionSummary {
                 vantage,
@@ -322,7 +323,7 @@ impl Connection {
                 reports_duplicates,
                 model,
                 cost: cost.over(&stream.counts, self.last.saturating_sub(self.first)),
-                counts: stream.final_counts(),
+                counts,
             }
         });
         retransmissions.sort_by_key(|one| one.frame);

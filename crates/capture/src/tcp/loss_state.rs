@@ -8,7 +8,7 @@ use super::recent_packets::RecentPackets;
 use crate::cause::{DirectionId, Explained, InFlight, PathMtu, Retransmissions, SenderModel};
 use crate::evidence::{Part, REORDERED_WITHIN};
 use crate::order::{CapturePoint, Transmission};
-use crate::result::{Cause, Cost, Number, Retransmission, Vantage, When};
+use crate::result::{Cause, Cost, Counts, Number, Retransmission, Vantage, When};
 use crate::stream::{Acknowledgement, Data, Stream};
 use crate::verdict::{Arrived, Circumstances, Row};
 use eifel_base::ranges::Block;
@@ -299,10 +299,10 @@ impl LossState {
     }
 
     /// Adds the retransmissions with their verdicts to the report. `midstream` is when the capture began, in
-    /// nanoseconds, if it shows no handshake; `sent` are the bytes that were sent. Returns the name of the model that explains them best.
+    /// nanoseconds, if it shows no handshake. Returns the name of the model that explains them best.
     pub(crate) fn finish(
         &mut self,
-        (point, midstream, sent): (&CapturePoint, Option<u64>, u64),
+        (point, midstream, counts): (&CapturePoint, Option<u64>, &Counts),
         id: &DirectionId<impl Fn(u64) -> Number>,
         (into, cost): (&mut Vec<Retransmission>, &mut Cost),
     ) -> Option<&'static str> {
@@ -317,7 +317,8 @@ impl LossState {
             silent: evidence.is_silent(),
             reports: evidence.reports || point.sack && !evidence.is_silent(),
             has_reported: evidence.reports,
-            copies: self.retransmissions.may_report_copies(sent),
+            copies: self.retransmissions.may_report_copies(counts.bytes),
+            lossy: counts.bytes_not_seen > 0,
             shortest: point.receiver_rtt().unwrap_or(0),
             until: point.when.nanos,
             midstream,

@@ -47,6 +47,8 @@ pub(crate) struct Circumstances {
     pub(crate) copies: bool,
     /// Shortest round trip from here to the receiver and back, in nanoseconds.
     pub(crate) shortest: u64,
+    /// Whether ACKs cover data that the capture never showed: it lost packets, or they took another way.
+    pub(crate) lossy: bool,
     /// When the last packet of the connection passed, in nanoseconds.
     pub(crate) until: u64,
     /// When the capture began, in nanoseconds, if it shows no handshake: data may have been sent before.
@@ -224,7 +226,7 @@ impl SegmentEvidence {
         // The original may still be under way when the capture ends, if that is soon.
         let late = self.first.behind.map_or(0, |behind| this.nanos.saturating_sub(behind.nanos));
         let over = this.nanos + late.min(REORDERED_WITHIN) <= circumstances.until;
-        let certain = over && self.is_sent_after(&this) && circumstances.midstream.is_none();
+        let certain = over && self.is_sent_after(&this) && circumstances.midstream.is_none() && !circumstances.lossy;
         let confidence = if certain { Certain } else { Likely };
         let answer = self.answer.map(|answer| answer.when.frame);
         judged(Verdict::Needed, confidence, "the original never passed the capture point", answer)
@@ -386,6 +388,7 @@ mod tests {
                     has_reported: coin(),
                     copies: coin(),
                     shortest: SHORTEST * u64::from(!coin()),
+                    lossy: coin(),
                     until: random.one_of(&[1000, u64::MAX]),
                     midstream: None,
                 };

@@ -53,6 +53,97 @@ fn reported(left: u32, right: u32) -> (u64, Cause, Verdict, Confidence, Option<u
     said(&talk.end().retransmissions[0])
 }
 
+/// Returns the verdict on a retransmission that the receiver reports as a duplicate, after it has reported
+/// duplicates of `copies` of 100 segments that were sent once.
+fn reported_beside_copies(copies: u32) -> Verdict {
+    let mut talk = Talk::open(false, true);
+    for number in 0..100 {
+        talk.data(110.0 + f64::from(number), number);
+    }
+    for number in 1..=90 {
+        let blocks = if number <= copies { &[(number - 1, number)][..] } else { &[] };
+        talk.ack(211.0 + f64::from(number), number, 0, blocks);
+    }
+    [302.0, 303.0, 304.0].into_iter().zip(92..).for_each(|(ms, right)| _ = talk.ack(ms, 90, 0, &[(91, right)]));
+    talk.data(304.0, 90);
+    talk.ack(405.0, 100, 0, &[]);
+    talk.ack(420.0, 100, 0, &[(90, 91)]);
+    talk.end().retransmissions[0].verdict
+}
+
+#[test]
+fn a_report_may_be_of_a_copy_where_the_network_makes_many() {
+    assert_eq!([0, 9, 12, 50].map(reported_beside_copies), {
+        use Verdict::{Spurious, Undecidable};
+        [Spurious, Spurious, Undecidable, Undecidable]
+    });
+}
+
+/// Returns the verdict on the retransmission of the second of two segments. If `refuses`, an ACK without
+/// news comes before its ACK.
+fn second_of_two(refuses: bool) -> Verdict {
+    let mut talk = Talk::open(true, true);
+    flight(&mut talk);
+    [213.0, 214.0, 215.0].into_iter().zip(3..).for_each(|(ms, right)| _ = talk.ack(ms, 0, 100, &[(2, right)]));
+    talk.data(215.0, 0);
+    talk.data(216.0, 1);
+    (6..=10).for_each(|right| _ = talk.ack(211.0 + f64::from(right), 0, 100, &[(2, right)]));
+    talk.ack(317.0, 1, 215, &[(2, 10)]);
+    if refuses {
+        // RFC 7323, section 5.3: the original of the second has an older timestamp than the last in order.
+        talk.ack(317.5, 1, 215, &[(2, 10)]);
+    }
+    talk.ack(318.0, 10, 216, &[]);
+    talk.end().retransmissions[1].verdict
+}
+
+#[test]
+fn an_ack_without_news_may_refuse_a_late_original_because_of_its_timestamp() {
+    assert_eq!([false, true].map(second_of_two), [Verdict::Needed, Verdict::Undecidable]);
+}
+
+/// Returns the verdict on the last of three retransmissions after a timeout, without SACK. It leaves at `ms`.
+fn behind_the_filler(ms: f64) -> Verdict {
+    let mut talk = Talk::open(false, false);
+    flight(&mut talk);
+    talk.data(415.0, 0);
+    talk.ack(520.0, 1, 0, &[]);
+    talk.data(520.1, 1);
+    let last = talk.data(ms, 2);
+    talk.ack(670.0, 5, 0, &[]);
+    let found = talk.end();
+    found.retransmissions.iter().find(|one| one.frame == last).unwrap().verdict
+}
+
+#[test]
+fn one_ack_may_answer_all_retransmissions_that_left_together() {
+    assert_eq!(behind_the_filler(560.0), Verdict::Spurious, "what filled the gap was acknowledged at once");
+    assert_eq!(behind_the_filler(520.2), Verdict::Undecidable);
+}
+
+/// Returns the verdict at the receiver on a retransmission whose original was not seen.
+fn original_not_seen(lossy: bool) -> (Verdict, Confidence) {
+    let mut talk = Talk::open(false, true);
+    for number in 1..10 {
+        if number != 5 || !lossy {
+            talk.data(110.0 + f64::from(number), number);
+        }
+        talk.ack(110.1 + f64::from(number), 0, 0, &[(1, number + 1)]);
+    }
+    talk.data(215.0, 0);
+    talk.ack(215.1, 10, 0, &[]);
+    talk.data(1300.0, 10);
+    talk.ack(1300.1, 11, 0, &[]);
+    let one = talk.end().retransmissions.remove(0);
+    (one.verdict, one.confidence)
+}
+
+#[test]
+fn a_capture_that_lost_packets_does_not_prove_a_loss() {
+    assert_eq!(original_not_seen(false), (Verdict::Needed, Confidence::Certain));
+    assert_eq!(original_not_seen(true), (Verdict::Needed, Confidence::Likely));
+}
+
 #[test]
 fn a_late_original_is_reported_as_a_duplicate() {
     assert_eq!(reported(1, 1001), (17, Cause::Fast, Verdict::Spurious, Confidence::Likely, Some(19)));
