@@ -7,6 +7,7 @@ use crate::congest_cubic;
 use crate::congest_hystart;
 use crate::congest_windows;
 use crate::detect_dsack;
+use crate::detect_linux;
 use crate::pace;
 use crate::recover_ns2;
 use crate::recover_prr;
@@ -45,6 +46,7 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Detect, "dual-rtt", "tau_thousandths", tau),
     (Seam::Detect, "min-rtt", "limit", limit),
     (Seam::Detect, "dsack", "waits", detect_dsack::waits),
+    (Seam::Respond, "linux", "restore_epoch", detect_linux::restore_epoch),
     (Seam::Recover, "newreno-sack", "when", when),
     (Seam::Recover, "newreno-sack", "timer_restarts_on_partial", timer_restarts_on_partial),
     (Seam::Recover, "rack-tlp", "duplicate_threshold", || duplicate_threshold("rack-tlp")),
