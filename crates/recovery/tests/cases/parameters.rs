@@ -118,6 +118,8 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Pace, "pacing", "avoidance_percent", || pace::avoidance_percent("pacing")),
     (Seam::Pace, "lasting-pacing", "slow_start_percent", || pace::slow_start_percent("lasting-pacing")),
     (Seam::Pace, "lasting-pacing", "avoidance_percent", || pace::avoidance_percent("lasting-pacing")),
+    (Seam::Pace, "tso", "slow_start_percent", || pace::tso_percent("slow_start_percent", 0)),
+    (Seam::Pace, "tso", "avoidance_percent", || pace::tso_percent("avoidance_percent", 10_000)),
     (Seam::Pace, "burst-pacer", "segments", pace::bucket_segments),
     (Seam::Pace, "burst-pacer", "slow_start_percent", pace::bucket_slow_start_percent),
     (Seam::Pace, "burst-pacer", "avoidance_percent", pace::bucket_avoidance_percent),
