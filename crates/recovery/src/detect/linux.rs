@@ -12,13 +12,11 @@
 //! TCPSpuriousRTOs. The parts are those of RFC 3522, section 3.2; RFC 3708, section 3; RFC 5682,
 //! section 3.1; and for the tail loss probe RFC 8985, section 7.
 
-use std::collections::BTreeMap;
-
+use super::outstanding::Outstanding;
 use super::{Detector, Judgement, Outcome};
-use crate::fact::{Acked, Block, Cause, Echo, Fact, Refusal, Transmission};
+use crate::fact::{Acked, Cause, Echo, Fact, Refusal, Transmission};
 use crate::registry::Entry;
 use crate::view::View;
-use eifel_base::ranges::Ranges;
 use eifel_base::units::Timestamp;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -58,10 +56,7 @@ pub struct Linux {
     /// All retransmissions and all duplicates that the peer has reported.
     retransmitted: u64,
     duplicates: u64,
-    /// Outstanding segments that were ever retransmitted, by their first position.
-    resent: BTreeMap<u64, Resent>,
-    /// Outstanding data that SACK has reported, also before a timeout.
-    reported: Ranges,
+    outstanding: Outstanding,
     /// First position not acknowledged, as of the last ACK that the detector has seen.
     una: u64,
 }
@@ -110,14 +105,6 @@ enum RetransStamp {
     At(Timestamp),
 }
 
-/// A segment that was retransmitted.
-#[derive(Clone, Copy, Debug)]
-struct Resent {
-    end: u64,
-    /// Whether a retransmission that is no tail loss probe is in flight.
-    in_flight: bool,
-}
-
 impl Linux {
     fn on_retransmission(
         &mut self,
@@ -126,16 +113,15 @@ impl Linux {
         opens: bool,
         view: &View,
     ) {
-        let Block { start, end } = transmission.positions();
+        let positions = transmission.positions();
         self.retransmitted += 1;
         self.awaits_first &= !opens;
-        let resent = self.resent.entry(start).or_insert(Resent { end, in_flight: false });
-        resent.end = resent.end.max(end);
-        if self.state == State::Open && !opens && end == view.nxt {
-            self.tail_probe = Some(end);
+        let probes = self.state == State::Open && !opens && positions.end == view.nxt;
+        self.outstanding.on_retransmission(positions, !probes);
+        if probes {
+            self.tail_probe = Some(positions.end);
             return;
         }
-        resent.in_flight = true;
         if self.retrans_stamp == RetransStamp::Unset {
             self.retrans_stamp = stamp.map_or(RetransStamp::Untimed, RetransStamp::At);
         }
@@ -147,27 +133,14 @@ impl Linux {
     /// Begins to count for an undo. Retransmissions in flight may still cause DSACKs, a tail loss
     /// probe too.
     fn init_undo(&mut self, view: &View) {
-        let in_flight = self.resent.values().filter(|resent| resent.in_flight).count();
-        let unreported = in_flight as u32 + u32::from(self.tail_probe.is_some());
+        let unreported = self.outstanding.in_flight() + u32::from(self.tail_probe.is_some());
         self.undo = Some(Undo { marker: view.una, unreported: Some(unreported).filter(|&count| count > 0) });
     }
 
     /// Forgets what is below `una`.
     fn prune(&mut self, una: u64) {
         self.una = una;
-        self.reported.remove_below(una, |_| ());
-        while let Some(first) = self.resent.first_entry()
-            && first.get().end <= una
-        {
-            first.remove();
-        }
-        if let Some(first) = self.resent.first_entry()
-            && *first.key() < una
-        {
-            // An ACK may cover a part of a segment.
-            let rest = first.remove();
-            self.resent.entry(una).or_insert(rest);
-        }
+        self.outstanding.prune(una);
         if self.state == State::Open {
             self.clear_retrans_stamp();
         }
@@ -176,14 +149,9 @@ impl Linux {
     /// Clears the time of the first retransmission once no retransmission matters any more: none is
     /// in flight, and the oldest segment left only once.
     fn clear_retrans_stamp(&mut self) {
-        let oldest = self.resent.first_key_value().is_some_and(|(&start, _)| start <= self.una);
-        if !oldest && !self.has_retransmissions_in_flight() {
+        if !self.outstanding.is_oldest_resent(self.una) && self.outstanding.in_flight() == 0 {
             self.retrans_stamp = RetransStamp::Unset;
         }
-    }
-
-    fn has_retransmissions_in_flight(&self) -> bool {
-        self.resent.values().any(|resent| resent.in_flight)
     }
 
     /// Counts the reported duplicates down. A DSACK beyond the number of all retransmissions
@@ -205,35 +173,10 @@ impl Linux {
             }
             // Above the former `una`, only segments that were retransmitted count.
             if dsack.end > before {
-                let inside = self.resent.range(dsack.start..dsack.end);
-                segments = inside.filter(|(_, resent)| resent.end <= dsack.end).count() as u64;
+                segments = self.outstanding.resent_within(*dsack);
             }
             *unreported = unreported.saturating_sub(segments.min(u64::from(u32::MAX)) as u32);
         }
-    }
-
-    /// Records what the ACK delivers. Returns whether something of it had left only once, and
-    /// before the loss signal.
-    fn note_delivered(&mut self, acked: &Acked, before: u64, view: &View) -> bool {
-        let (mut original, high_seq, resent) = (false, self.high_seq, &self.resent);
-        let mut judge = |gap: Block| original |= left_once(resent, gap.start, gap.end.min(high_seq));
-        if before < acked.cumulative {
-            self.reported.insert(Block { start: before, end: acked.cumulative }, &mut judge);
-        }
-        if acked.sacked > 0 && view.sack {
-            for &block in acked.sacks.iter().filter(|block| block.start < block.end && block.end <= view.nxt) {
-                self.reported.insert(block, &mut judge);
-            }
-        }
-        if !view.sack && resent.range(..acked.cumulative).next().is_some() {
-            // Without SACK, the retransmission may have filled the only hole.
-            original = false;
-        }
-        let reported = &self.reported;
-        for (&start, resent) in &mut self.resent {
-            resent.in_flight &= !reported.covers(Block { start, end: resent.end });
-        }
-        original
     }
 
     /// Ends a tail loss probe that this ACK answers.
@@ -292,7 +235,7 @@ impl Linux {
             return judgement;
         }
         if acked.bytes > 0 && self.undo.is_some() && self.is_delayed(acked, view) {
-            if self.has_retransmissions_in_flight() {
+            if self.outstanding.in_flight() > 0 {
                 // Linux sends new data, but retransmits nothing further on this ACK.
                 return Judgement::Probe;
             }
@@ -354,7 +297,7 @@ impl Linux {
             self.timeouts = 0;
         }
         self.count_duplicates(acked, before, u64::from(view.mss));
-        let original = self.note_delivered(acked, before, view);
+        let original = self.outstanding.note_delivered(acked, before, self.high_seq, view);
         self.end_tail_probe(acked);
         self.prune(acked.cumulative);
         if acked.ece {
@@ -368,21 +311,6 @@ impl Linux {
             State::Loss { frto } => self.in_loss(acked, (frto, original), view),
         }
     }
-}
-
-/// Returns whether some of `start..end` is in no retransmitted segment.
-fn left_once(resent: &BTreeMap<u64, Resent>, mut start: u64, end: u64) -> bool {
-    let below = resent.range(..=start).next_back();
-    if let Some((_, resent)) = below {
-        start = start.max(resent.end);
-    }
-    while start < end {
-        match resent.get(&start) {
-            Some(resent) if resent.end > start => start = resent.end,
-            _ => return true,
-        }
-    }
-    false
 }
 
 impl Detector for Linux {
@@ -399,7 +327,7 @@ impl Detector for Linux {
                 let repaired = self.high_seq <= view.una;
                 let progressed = matches!(self.state, State::Loss { .. }) && self.timeouts == 0;
                 // Nothing counts as in flight any more.
-                self.resent.values_mut().for_each(|resent| resent.in_flight = false);
+                self.outstanding.deem_lost();
                 // A timeout within fast recovery does not begin anew: an undo then takes back both.
                 if begins || repaired || progressed {
                     self.init_undo(view);

@@ -3,6 +3,7 @@
 
 mod by_timestamps;
 mod cover;
+mod outstanding;
 mod rto_recovery;
 mod unproven;
 
