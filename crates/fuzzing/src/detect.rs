@@ -91,6 +91,7 @@ impl Sender {
             duplicate: bytes == 0 && u.arbitrary()?,
             highest: self.covered(u, bytes)?,
             sacked_up_to: self.una + magnitude(u, self.nxt - self.una)?,
+            sacks: &[],
             dsacks: {
                 // Drawn here, in the order of the fields, so that older inputs keep their meaning.
                 dsack = if u.arbitrary()? { Some(block(u, 0, self.nxt)?) } else { None };

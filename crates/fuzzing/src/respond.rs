@@ -25,6 +25,7 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
     loop {
         let verdict = verdict(u)?;
         let saved = saved(u)?;
+        let verdict = Verdict { before_repair: saved.window, ..verdict };
         let now = window(u)?;
         let adjusted = response.respond(&verdict, &saved, &now).window;
         assert!(adjusted.cwnd > 0 && adjusted.ssthresh > 0, "{adjusted:?}");
@@ -52,6 +53,7 @@ fn verdict(u: &mut Unstructured<'_>) -> Result<Verdict> {
         flight: magnitude(u, MOST_BYTES)?,
         acked,
         ece: u.arbitrary()?,
+        before_repair: Window { cwnd: 1, ssthresh: 1 },
         loss_seen: u.arbitrary()?,
         mss,
         initial_window: u64::from(mss) * u.int_in_range(1..=1_000_000)?,

@@ -55,6 +55,7 @@ fn cost(mut detector: Option<Box<dyn Detector>>, in_episode: bool) -> f64 {
             duplicate: false,
             highest: Some(Covered { end: una, copies: u32::from(in_episode), last_sent: Instant::ZERO }),
             sacked_up_to: 0,
+            sacks: &[],
             dsacks: &[],
             echo: Some(Echo::Known { value: Timestamp(ack as u32), age: Duration::from_millis(100) }),
             mark: None,

@@ -149,6 +149,8 @@ pub struct Acked<'a> {
     pub highest: Option<Covered>,
     /// First position beyond the highest of its SACK blocks; 0 without blocks.
     pub sacked_up_to: u64,
+    /// Its SACK blocks, or gap ack blocks.
+    pub sacks: &'a [Block],
     /// Duplicates that the peer reports.
     pub dsacks: &'a [Block],
     pub echo: Option<Echo>,

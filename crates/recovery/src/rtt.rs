@@ -185,6 +185,7 @@ mod tests {
             duplicate: false,
             highest: None,
             sacked_up_to: 0,
+            sacks: &[],
             dsacks: &[],
             echo: None,
             mark: None,

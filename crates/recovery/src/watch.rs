@@ -70,6 +70,9 @@ use eifel_base::units::Timestamp;
 /// The reason in [`Event::Judged`] for [`Judgement::Mixed`].
 pub const MIXED: &str = "some retransmissions repaired a loss, and some were spurious";
 
+/// The reason in [`Event::Judged`] for [`Judgement::NothingResent`].
+pub const NOTHING_RESENT: &str = "an original is acknowledged before anything was retransmitted";
+
 /// A detector and its index among the chosen ones: 0 acts, the others only watch.
 type Placed = (usize, Box<dyn Detector>);
 
@@ -232,7 +235,9 @@ impl Watch {
                     index -= 1;
                     self.dismiss(index, reason);
                 }
-                Judgement::Settled(..) | Judgement::Mixed(_) => self.report(place, judgement),
+                Judgement::Settled(..) | Judgement::NothingResent | Judgement::Mixed(_) => {
+                    self.report(place, judgement)
+                }
             }
             if place == 0 {
                 acting = judgement;
@@ -279,19 +284,21 @@ impl Watch {
     fn report(&mut self, detector: usize, judgement: Judgement) {
         let (outcome, reason) = match judgement {
             Judgement::Settled(outcome, reason) => (outcome, reason),
+            Judgement::NothingResent => (Outcome::Spurious, NOTHING_RESENT),
             Judgement::Mixed(_) => (Outcome::Genuine, MIXED),
             Judgement::Undecided | Judgement::Probe | Judgement::GenuineLossWithin(_) | Judgement::Distrusted(_) => {
                 return;
             }
         };
-        if let Some(Episode { number, .. }) = self.judged().copied() {
+        if let Some(Episode { number, .. }) = self.judged_by(judgement).copied() {
             self.tell(Event::Judged { episode: number, detector, outcome, reason });
         }
     }
 
-    /// Returns the episode that a verdict would now apply to, if detectors know of it.
-    fn judged(&mut self) -> Option<&mut Episode> {
-        self.episode.as_deref_mut().filter(|_| !self.awaits_first)
+    /// Returns the episode that a verdict now applies to, if its detector knows of the episode.
+    fn judged_by(&mut self, judgement: Judgement) -> Option<&mut Episode> {
+        let known = !self.awaits_first || judgement == Judgement::NothingResent;
+        self.episode.as_deref_mut().filter(|_| known)
     }
 
     /// Settles the open or last episode with a judgement, and returns it. Returns `None` if the
@@ -300,9 +307,13 @@ impl Watch {
         if matches!(judgement, Judgement::Undecided | Judgement::Probe | Judgement::GenuineLossWithin(_)) {
             return None;
         }
-        let episode = self.judged().filter(|episode| !episode.settled)?;
+        let episode = self.judged_by(judgement).filter(|episode| !episode.settled)?;
         episode.settled = true;
-        Some(*episode)
+        let episode = *episode;
+        // A false loss signal leaves nothing to retransmit. What is retransmitted later belongs to
+        // no episode.
+        self.awaits_first &= judgement != Judgement::NothingResent;
+        Some(episode)
     }
 
     /// Settles the open episode without a verdict, and returns it. Returns `None` if none is open,
@@ -332,6 +343,7 @@ impl Watch {
         };
         self.episode = Some(Box::new(episode));
         self.awaits_first = true;
+        self.signal_loss(cause, true);
         episode
     }
 
@@ -342,7 +354,16 @@ impl Watch {
         let again = |episode: &&mut Episode| !episode.closed && episode.cause == Cause::Timeout && episode.start == una;
         let episode = self.episode.as_deref_mut().filter(again)?;
         episode.timeouts += 1;
-        Some(episode.timeouts)
+        let timeouts = episode.timeouts;
+        self.signal_loss(Cause::Timeout, false);
+        Some(timeouts)
+    }
+
+    /// Tells the detectors of a loss signal.
+    fn signal_loss(&mut self, cause: Cause, opens: bool) {
+        for (_, detector) in &mut self.detectors {
+            detector.on_loss_signal(cause, opens, &self.view);
+        }
     }
 
     /// Closes the open episode, if everything below its recovery point is acknowledged.

@@ -2,6 +2,8 @@
 
 use eifel_base::time::{Duration, Instant};
 
+#[cfg(test)]
+use crate::settings::Gro;
 use crate::settings::{AckCount, AckSettings};
 
 /// Thresholds for delayed acknowledgements: bytes and time.
@@ -12,6 +14,10 @@ pub(crate) struct AckPace {
     /// Minimum bytes that a segment counts for.
     least: u32,
     delay: Duration,
+    /// Unacknowledged bytes that end a batch of merged segments.
+    most: u32,
+    /// How long a batch may wait; zero if segments are not merged.
+    wait: Duration,
 }
 
 impl AckPace {
@@ -20,7 +26,9 @@ impl AckPace {
         let at_once = settings.every <= 1 || settings.delay == Duration::ZERO;
         let enough = if at_once { 0 } else { settings.every.saturating_mul(full_size) };
         let least = if settings.counted == AckCount::Segments { full_size } else { 0 };
-        Self { enough, least, delay: settings.delay }
+        let most = settings.gro.map_or(0, |gro| gro.segments.saturating_mul(full_size));
+        let wait = settings.gro.map_or(Duration::ZERO, |gro| gro.wait);
+        Self { enough, least, delay: settings.delay, most, wait }
     }
 }
 
@@ -66,7 +74,17 @@ impl Due {
         }
         self.bytes += bytes.max(u64::from(pace.least));
         if self.bytes >= u64::from(pace.enough) {
+            self.end_batch(now, pace);
+        }
+    }
+
+    /// Makes an acknowledgement due, now or when the batch of merged segments ends.
+    #[inline]
+    fn end_batch(&mut self, now: Instant, pace: &AckPace) {
+        if self.bytes >= u64::from(pace.most) || pace.wait == Duration::ZERO {
             self.now();
+        } else {
+            self.deadline = self.deadline.min(now + pace.wait);
         }
     }
 
@@ -152,5 +170,24 @@ mod tests {
             due.in_order(at(10), 1, &pace);
             assert_eq!((due.owed, due.deadline), (DueAck::Now, Instant::NEVER));
         }
+    }
+
+    /// The second of four segments makes an acknowledgement due, which waits for 1 ms.
+    #[test]
+    fn merged_segments_are_acknowledged_once_by_count_or_by_time() {
+        let gro = Some(Gro { segments: 4, wait: MS });
+        let pace = AckPace::new(&AckSettings { gro, ..AckSettings::default() }, 1000);
+        let mut due = Due::NOTHING;
+        due.in_order(at(10), 1000, &pace);
+        assert_eq!((due.owed, due.deadline), (DueAck::InTime, at(210)));
+        due.in_order(at(50), 1000, &pace);
+        assert_eq!((due.owed, due.deadline), (DueAck::InTime, at(51)));
+        due.in_order(at(50), 1000, &pace);
+        assert_eq!((due.owed, due.deadline), (DueAck::InTime, at(51)));
+        let mut full = due;
+        full.in_order(at(50), 1000, &pace);
+        assert_eq!((full.owed, full.deadline), (DueAck::Now, Instant::NEVER));
+        due.handle_timeout(at(51));
+        assert_eq!((due.owed, due.deadline), (DueAck::Now, Instant::NEVER));
     }
 }

@@ -136,11 +136,24 @@ pub struct AckSettings {
     pub quick: u32,
     /// Maximum delay of an acknowledgement. With zero, every segment is acknowledged at once.
     pub delay: Duration,
+    /// How arriving segments are merged before TCP sees them; `None` if they are not.
+    pub gro: Option<Gro>,
+}
+
+/// Generic receive offload: a host merges segments that arrive in a row, and acknowledges the batch
+/// once. An acknowledgement that is due waits for the end of the batch, so it may stretch over many
+/// segments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Gro {
+    /// Number of full-sized segments whose bytes end a batch.
+    pub segments: u32,
+    /// How long a batch may wait for more, from the segment on that makes an acknowledgement due.
+    pub wait: Duration,
 }
 
 impl Default for AckSettings {
     fn default() -> Self {
-        Self { every: 2, counted: AckCount::Bytes, quick: 0, delay: Duration::from_millis(200) }
+        Self { every: 2, counted: AckCount::Bytes, quick: 0, delay: Duration::from_millis(200), gro: None }
     }
 }
 

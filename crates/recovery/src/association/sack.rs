@@ -78,6 +78,7 @@ impl Engine {
             duplicate: !taken.advanced && news.sacked > 0,
             highest: news.highest,
             sacked_up_to: taken.reported_up_to,
+            sacks: sack.blocks,
             dsacks: sack.duplicates,
             echo: sack.echo,
             mark: sack.mark,

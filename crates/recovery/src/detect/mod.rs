@@ -3,14 +3,15 @@
 
 mod by_timestamps;
 mod cover;
+mod outstanding;
 mod rto_recovery;
 mod unproven;
 
-crate::registry::algorithms! { none, eifel_timestamps, eifel_or_f_rto, eifel_bit, f_rto, f_rto_sack, dsack, dual_rtt, min_rtt;
+crate::registry::algorithms! { none, eifel_timestamps, eifel_or_f_rto, linux, eifel_bit, f_rto, f_rto_sack, dsack, dual_rtt, min_rtt;
 association: f_rto_sctp, eifel_cover_timestamps, eifel_cover_bit, eifel_cover_or_dsack }
 crate::duplicate::duplicate!(Detector by DuplicateDetector);
 
-use crate::fact::Fact;
+use crate::fact::{Cause, Fact};
 use crate::view::View;
 
 /// A verdict.
@@ -32,6 +33,10 @@ pub enum Judgement {
     Probe,
     /// The detector has decided, for this reason.
     Settled(Outcome, &'static str),
+    /// The loss signal was false: an original that it declared lost was acknowledged before the
+    /// first retransmission left. Only a detector that follows
+    /// [loss signals](Detector::on_loss_signal) can tell.
+    NothingResent,
     /// An episode that the detector judged spurious has also repaired a genuine loss, for this
     /// reason. That loss is a loss signal of its own.
     GenuineLossWithin(&'static str),
@@ -57,6 +62,9 @@ pub struct NeedlessShare {
 /// Observes a connection. A detector cannot read or change the window, so it also runs over a
 /// capture.
 pub trait Detector: Send + DuplicateDetector {
+    /// Learns of a loss signal before its first retransmission leaves. `opens` is false for a
+    /// further timeout of the same segment, which opens no episode.
+    fn on_loss_signal(&mut self, _cause: Cause, _opens: bool, _: &View) {}
     /// Processes a fact and judges the open episode.
     fn observe(&mut self, fact: &Fact<'_>, view: &View) -> Judgement;
     /// Returns whether ACKs of new data mean nothing to the detector until the next retransmission.

@@ -1,7 +1,7 @@
 //! How fast the data that the window allows is sent. One file per algorithm. Each combines with all
 //! other algorithms.
 
-crate::registry::algorithms! { none, burst_limit, pacing, burst_pacer, lasting_pacing }
+crate::registry::algorithms! { none, burst_limit, pacing, burst_pacer, lasting_pacing, tso }
 crate::duplicate::duplicate!(Pace by DuplicatePace);
 
 use crate::congest::Window;

@@ -81,6 +81,7 @@ impl Path {
             self.undo_state_mut().pending_reseed = None;
         }
         let window = self.window;
+        let before_repair = self.repaired_since(cause).unwrap_or(window);
         let flight = self.within_window(flight.less(limited));
         let safe = if self.repairs_a_loss() { window.ssthresh } else { u64::MAX };
         self.window = match (cause, self.is_answered()) {
@@ -100,6 +101,7 @@ impl Path {
         };
         let state = self.undo_state_mut();
         (state.saved, state.lost_since, state.undone) = (Some(saved), lost_since, false);
+        state.before_repair = Some(before_repair);
         let episode = self.watch.open_episode(cause);
         self.watch.tell(Event::EpisodeOpened { episode, saved });
     }
@@ -109,6 +111,13 @@ impl Path {
     fn cut_stands(&self) -> bool {
         let undone = self.undo_state.as_ref().is_some_and(|state| state.undone);
         !undone && self.watch.episode().is_some()
+    }
+
+    /// Returns the window before the fast recovery that this timeout interrupts, if its cut stands.
+    fn repaired_since(&self, cause: Cause) -> Option<Window> {
+        let recovers = self.watch.episode().is_some_and(|earlier| earlier.cause == Cause::FastRetransmit);
+        let interrupts = cause == Cause::Timeout && recovers && self.cut_stands();
+        self.undo_state.as_ref().filter(|_| interrupts)?.before_repair
     }
 
     /// Returns whether a loss is being repaired whose cut was not undone. RFC 4015, section 3.2,

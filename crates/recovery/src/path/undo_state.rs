@@ -4,6 +4,7 @@
 
 use super::Path;
 use super::ece::EceState;
+use crate::congest::Window;
 use crate::episode::{Estimate, Saved};
 use eifel_base::time::Instant;
 
@@ -12,6 +13,8 @@ use eifel_base::time::Instant;
 pub(super) struct UndoState {
     /// The state that an undo of the last episode can restore.
     pub(super) saved: Option<Saved>,
+    /// The window before the fast recovery in which the timer expired; else that of `saved`.
+    pub(super) before_repair: Option<Window>,
     /// Bytes of the flight that the last loss signal counted.
     pub(super) counted: u64,
     /// Estimate of when the segment of the last loss signal was sent: one RTO before a timeout, or

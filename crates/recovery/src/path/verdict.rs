@@ -42,6 +42,7 @@ impl Path {
         let (Some(episode), Some(saved)) = (self.watch.settle(judgement), self.saved()) else { return Effect::NONE };
         let outcome = match judgement {
             Judgement::Settled(outcome, _) => outcome,
+            Judgement::NothingResent => Outcome::Spurious,
             _ => Outcome::Genuine,
         };
         let change = match episode.cause {
@@ -114,6 +115,7 @@ impl Path {
             flight,
             acked: acked.map_or(0, |acked| acked.bytes),
             ece: acked.is_some_and(|acked| acked.ece),
+            before_repair: self.undo_state.as_ref().and_then(|state| state.before_repair).unwrap_or(self.window),
             loss_seen: self.undo_state.as_ref().is_some_and(|state| state.loss_seen),
             mss: self.watch.view().mss,
             initial_window: self.initial_window,
@@ -126,7 +128,7 @@ impl Path {
         // cwnd counts too.
         let undone = window.cwnd.max(window.ssthresh) > saved.reduced.ssthresh;
         self.undo_state_mut().undone = undone;
-        if undone {
+        if undone && self.response.restores_growth() {
             self.congest.on_undo(&self.window, self.watch.view());
         }
         let before = self.window;

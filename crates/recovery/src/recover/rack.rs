@@ -267,6 +267,7 @@ mod tests {
             duplicate: false,
             highest: None,
             sacked_up_to: 0,
+            sacks: &[],
             dsacks: &[],
             echo,
             mark: None,

@@ -141,6 +141,7 @@ mod tests {
             duplicate: bytes == 0,
             highest: None,
             sacked_up_to: 0,
+            sacks: &[],
             dsacks: &[],
             echo: None,
             mark: None,

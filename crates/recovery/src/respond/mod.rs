@@ -1,7 +1,7 @@
 //! Responses: how much they undo after a spurious retransmission. One file per response.
 
 crate::registry::algorithms! {
-    none, option_1, option_2, option_3, option_4, option_4_ssthresh, by_retransmissions, rfc4015, rfc3708, partial_credit, as_carried
+    none, option_1, option_2, option_3, option_4, option_4_ssthresh, by_retransmissions, rfc4015, rfc3708, partial_credit, as_carried, linux
 }
 crate::duplicate::duplicate!(Response by DuplicateResponse);
 
@@ -25,6 +25,9 @@ pub struct Verdict {
     pub ece: bool,
     /// Whether the path has ever had a loss signal that was not judged spurious.
     pub loss_seen: bool,
+    /// The window before the fast recovery in which the timer expired; else the one before the loss
+    /// signal.
+    pub before_repair: Window,
     /// Payload bytes of a full segment.
     pub mss: u32,
     pub initial_window: u64,
@@ -55,6 +58,12 @@ pub trait Response: Send + DuplicateResponse {
 
     /// Returns whether the ACK that caused the verdict may also grow the window.
     fn lets_grow(&self, _: &Verdict) -> bool {
+        true
+    }
+
+    /// Returns whether congestion control also takes back what the loss signal did to its own state,
+    /// such as CUBIC's curve.
+    fn restores_growth(&self) -> bool {
         true
     }
 

@@ -271,6 +271,7 @@ impl Scoreboard {
             duplicate: bytes == 0 && outstanding && ack.plain && news,
             highest,
             sacked_up_to,
+            sacks: ack.sacks,
             dsacks: ack.dsacks,
             echo: ack.echo,
             mark: ack.mark,

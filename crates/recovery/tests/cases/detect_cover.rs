@@ -91,6 +91,7 @@ impl Case {
             duplicate: false,
             highest: None,
             sacked_up_to: 0,
+            sacks: &[],
             dsacks: &dsacks,
             echo: Some(echo),
             mark: Some(mark),

@@ -94,6 +94,7 @@ fn f_rto_is_idle_except_between_the_timeout_and_the_second_ack() {
         duplicate,
         highest: None,
         sacked_up_to: 0,
+        sacks: &[],
         dsacks: &[],
         echo: None,
         mark: None,

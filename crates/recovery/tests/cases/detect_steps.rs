@@ -43,6 +43,7 @@ fn acked(cumulative: u64, echo: Option<u32>) -> Acked<'static> {
         duplicate: false,
         highest: None,
         sacked_up_to: 0,
+        sacks: &[],
         dsacks: &[],
         echo,
         mark: None,

@@ -16,6 +16,7 @@ mod detect_dual_rtt;
 mod detect_eifel_bit;
 mod detect_f_rto;
 mod detect_f_rto_sack;
+mod detect_linux;
 mod detect_min_rtt;
 mod detect_steps;
 mod distrusted;

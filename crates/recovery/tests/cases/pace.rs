@@ -81,3 +81,45 @@ pub fn avoidance_percent(pace: &str) {
     assert_eq!(second_release(pace, "avoidance_percent", 10_000), 109_900_990);
     assert_eq!(second_release(pace, "slow_start_percent", 10_000), 108_250_825);
 }
+
+/// At 100 percent a segment takes 100 ms / 11 in slow start, where two are sent at once, and 100 ms
+/// / 10.1 in congestion avoidance, where cwnd has room for one.
+pub fn tso_percent(parameter: &str, ssthresh: i64) {
+    let pace = Choice::named("tso").with(parameter, Value::Integer(100));
+    let mut talk = Talk::new(&Config { pace, ..reno(&[("initial_ssthresh_bytes", Value::Integer(ssthresh))]) });
+    talk.send();
+    let (sent, next) = if ssthresh == 0 { ("11 12", 118_181_818) } else { ("11", 109_900_990) };
+    assert_eq!(text(&talk.ack(100, 1, &[], 0)), sent);
+    assert_eq!(text(&talk.ack(101, 3, &[], 0)), "");
+    assert_eq!(talk.engine.deadline().as_nanos(), next);
+}
+
+/// 1448 bytes in 11.6 us are 125 MB/s: 1/1024 s of them are more than 64 KB, so a burst has 45
+/// segments. At a hundredth of the rate it has two, and on a path of 100 us 45 again.
+#[test]
+fn a_burst_is_sized_by_rate_and_path() {
+    use eifel_base::time::{Duration, Instant};
+    use eifel_recovery::congest::Window;
+    use eifel_recovery::pace::Gains;
+    use eifel_recovery::pace::{Pace, Permit, tso::Tso};
+    let burst = |cwnd_segments: u64, srtt: u64, shortest: u64| {
+        let mut tso = Tso::new(Gains { slow_start_percent: 100, avoidance_percent: 100 });
+        tso.on_sample(Instant::ZERO, Duration::from_micros(shortest));
+        let window = Window { cwnd: cwnd_segments * 1448, ssthresh: u64::MAX };
+        let now = Instant::ZERO + Duration::from_secs(1);
+        let mut send = || tso.on_sent(now, 1448, &window, Some(Duration::from_micros(srtt)));
+        (0..10).for_each(|_| send());
+        let mut segments = 0;
+        while tso.permit(now) == Permit::Now {
+            tso.on_sent(now, 1448, &window, Some(Duration::from_micros(srtt)));
+            segments += 1;
+        }
+        segments
+    };
+    // 1000 segments in 11.6 ms.
+    assert_eq!(burst(1000, 11_600, 20_000), 45);
+    assert_eq!(burst(10, 11_600, 20_000), 2);
+    // 65215 / 2^0 and 65215 / 2^4 bytes, beside 1/1024 s of 1.25 MB/s.
+    assert_eq!(burst(10, 11_600, 100), 45);
+    assert_eq!(burst(10, 11_600, 2048), 3);
+}

@@ -7,6 +7,7 @@ use crate::congest_cubic;
 use crate::congest_hystart;
 use crate::congest_windows;
 use crate::detect_dsack;
+use crate::detect_linux;
 use crate::pace;
 use crate::recover_ns2;
 use crate::recover_prr;
@@ -45,6 +46,7 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Detect, "dual-rtt", "tau_thousandths", tau),
     (Seam::Detect, "min-rtt", "limit", limit),
     (Seam::Detect, "dsack", "waits", detect_dsack::waits),
+    (Seam::Respond, "linux", "restore_epoch", detect_linux::restore_epoch),
     (Seam::Recover, "newreno-sack", "when", when),
     (Seam::Recover, "newreno-sack", "timer_restarts_on_partial", timer_restarts_on_partial),
     (Seam::Recover, "rack-tlp", "duplicate_threshold", || duplicate_threshold("rack-tlp")),
@@ -116,6 +118,8 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Pace, "pacing", "avoidance_percent", || pace::avoidance_percent("pacing")),
     (Seam::Pace, "lasting-pacing", "slow_start_percent", || pace::slow_start_percent("lasting-pacing")),
     (Seam::Pace, "lasting-pacing", "avoidance_percent", || pace::avoidance_percent("lasting-pacing")),
+    (Seam::Pace, "tso", "slow_start_percent", || pace::tso_percent("slow_start_percent", 0)),
+    (Seam::Pace, "tso", "avoidance_percent", || pace::tso_percent("avoidance_percent", 10_000)),
     (Seam::Pace, "burst-pacer", "segments", pace::bucket_segments),
     (Seam::Pace, "burst-pacer", "slow_start_percent", pace::bucket_slow_start_percent),
     (Seam::Pace, "burst-pacer", "avoidance_percent", pace::bucket_avoidance_percent),

@@ -88,6 +88,53 @@ impl Naive for Spread {
     }
 }
 
+/// Linux's bursts: each is sent back to back, and the next waits for the time that it takes at the
+/// pacing rate.
+struct Bursts {
+    gains: (u64, u64),
+    left: u64,
+    shortest: Option<u64>,
+    /// When the last burst began, how many bytes it may have, and how many it has.
+    burst: Option<(u64, u64, u64)>,
+    next: u64,
+}
+
+impl Naive for Bursts {
+    fn sample(&mut self, _: u64, rtt: u64) {
+        self.shortest = Some(self.shortest.unwrap_or(rtt).min(rtt));
+    }
+    fn earliest(&self, now: u64) -> Option<u64> {
+        match self.burst {
+            Some((began, most, sent)) if began == now && sent < most => Some(now),
+            _ => Some(self.next.max(now)),
+        }
+    }
+    fn sent(&mut self, sent: &Sent) {
+        if self.left < 10 {
+            self.left += 1;
+            return;
+        }
+        if sent.srtt.is_none() {
+            return;
+        }
+        let apart = spacing(sent, self.gains);
+        match &mut self.burst {
+            Some((began, most, so_far)) if *began == sent.now && *so_far < *most => *so_far += sent.bytes,
+            burst => {
+                let by_rate = 1_000_000_000 * sent.bytes / apart.max(1) / 1024;
+                let halvings = self.shortest.map(|rtt| rtt / 512_000);
+                let by_path = match halvings {
+                    Some(halvings @ 0..=31) => (0..halvings).fold(65_215, |bytes, _| bytes / 2),
+                    _ => 0,
+                };
+                let segments = ((by_rate + by_path).min(65_215) / sent.bytes).max(2);
+                *burst = Some((sent.now, segments * sent.bytes, sent.bytes));
+            }
+        }
+        self.next = self.next.max(sent.now) + apart;
+    }
+}
+
 /// As [`Spread`], over the smallest sample since the start of the last but one span of five
 /// seconds. The first sample after a span's end begins the next span.
 struct SpreadOverSmallest {
@@ -154,6 +201,10 @@ fn draw(name: &str, dice: &mut Dice) -> (Choice, Box<dyn Naive>) {
         "pacing" => (with_gains(choice), Box::new(Spread { gains, left: 0, next: 0 })),
         "lasting-pacing" => {
             let naive = SpreadOverSmallest { gains, left: 0, next: 0, samples: Vec::new(), spans: Vec::new() };
+            (with_gains(choice), Box::new(naive))
+        }
+        "tso" => {
+            let naive = Bursts { gains, left: 0, shortest: None, burst: None, next: 0 };
             (with_gains(choice), Box::new(naive))
         }
         "burst-pacer" => {

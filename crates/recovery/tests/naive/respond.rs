@@ -56,6 +56,13 @@ fn naive(name: &str, known: &Known) -> (u64, u64) {
         "as-carried" => {
             ((flight + acked.min(2 * MSS)).min(cwnd_prev), known.flight_prev.min(cwnd_prev).max(ssthresh_reduced))
         }
+        // The largest of the window now and before, and three quarters of the old cwnd in whole segments.
+        "linux" if known.ece => (known.cwnd, known.ssthresh),
+        "linux" => {
+            let segments = cwnd_prev / MSS;
+            let current_ssthresh = ssthresh_prev.max((segments / 2 + segments / 4) * MSS);
+            (known.cwnd.max(cwnd_prev), known.ssthresh.max(current_ssthresh))
+        }
         // All retransmissions were needless.
         "partial-credit" => option_1,
         other => panic!("{other} has no transcription here"),

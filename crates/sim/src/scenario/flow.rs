@@ -243,7 +243,7 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
 /// Keys of a flow that are only for associations.
 const ONLY_SCTP: [&str; 3] = ["alternates", "sctp", "answering_sctp"];
 /// Keys of a flow that are only for connections.
-const ONLY_TCP: [&str; 4] = ["handshake", "isn", "tcp", "answering_tcp"];
+const ONLY_TCP: [&str; 5] = ["handshake", "isn", "tcp", "answering_tcp", "profile"];
 
 /// Reads an application over an association.
 fn messages(top: &Reader<'_>, table: &Reader<'_>, application: &Reader<'_>) -> Result<Traffic, Fault> {
@@ -348,7 +348,7 @@ fn datagrams(flow: &Reader<'_>, table: &Reader<'_>) -> Result<DatagramApplicatio
     if let Some(key) = others.into_iter().find(|key| flow.has(key)) {
         let what = format!("contradicts application.kind = {:?}, which sends datagrams without TCP", table.kind());
         return Err(flow.fault(key, what).allowed(
-            "handshake, liar, reading, isn, tcp, sender and those of the end that answers for what goes over TCP",
+            "handshake, profile, liar, reading, isn, tcp, sender and those of the end that answers for what goes over TCP",
         ));
     }
     let rate = Rate::from_bps(table.integer("rate_bps")).expect("checked: 1 or more");

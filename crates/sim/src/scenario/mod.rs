@@ -22,6 +22,7 @@ mod model;
 mod names;
 mod near;
 mod needs;
+mod profile;
 mod proxy;
 mod reader;
 mod routes;

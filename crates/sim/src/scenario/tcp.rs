@@ -4,9 +4,10 @@ use super::error::Fault;
 use super::format;
 use super::layers::Layers;
 use super::reader::Reader;
+use eifel_base::time::Duration;
 use eifel_packet::ip::Version;
 use eifel_tcp::settings::{
-    AckSettings, EchoRule, EcnUse, GiveUp, Marks, ReceiveKind, SackUse, SendKind, Settings, TimeWait,
+    AckSettings, EchoRule, EcnUse, GiveUp, Gro, Marks, ReceiveKind, SackUse, SendKind, Settings, TimeWait,
     TimestampSettings, WindowProbe, WindowScale,
 };
 
@@ -63,6 +64,12 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u3
         acks: AckSettings {
             every: layers.of(&["delayed_ack_every"]).count("delayed_ack_every"),
             delay: layers.of(&["delayed_ack_ms"]).duration("delayed_ack_ms"),
+            quick: layers.of(&["quick_acks"]).count("quick_acks"),
+            gro: layers
+                .of(&["gro_wait_ms"])
+                .maybe_duration("gro_wait_ms")
+                .filter(|wait| *wait > Duration::ZERO)
+                .map(|wait| Gro { segments: layers.of(&["gro_segments"]).count("gro_segments"), wait }),
             ..AckSettings::default()
         },
         nagle: layers.of(&["nagle"]).switch("nagle"),
@@ -117,7 +124,7 @@ fn sizes(layers: &Layers<'_>, options: u32, ip: Version) -> Result<(u32, u32), F
 fn timestamps(layers: &Layers<'_>) -> Result<Option<TimestampSettings>, Fault> {
     let keys = ["timestamp_values", "timestamp_granularity_ms", "timestamp_offset", "timestamp_echo"];
     if !layers.of(&["timestamps"]).switch("timestamps") {
-        return match keys.into_iter().find(|key| layers.of(&[key]).has(key)) {
+        return match keys.into_iter().find(|key| layers.says(key)) {
             Some(key) => Err(layers.of(&[key]).fault(key, "contradicts timestamps = false")),
             None => Ok(None),
         };

@@ -16,6 +16,7 @@ mod laws;
 mod liars;
 mod lookahead;
 mod marks;
+mod profiles;
 mod proxies;
 mod queues;
 mod sctp;

@@ -106,6 +106,7 @@ fn the_detector_probes_as_f_rto_if_the_first_echo_proves_nothing() {
                 duplicate: bytes == 0 && dice.once_in(2),
                 highest: None,
                 sacked_up_to: if sacked > 0 { una + dice.below(60) * 1000 } else { 0 },
+                sacks: &[],
                 dsacks: if dice.once_in(10) { &[Block { start: 0, end: 1000 }] } else { &[] },
                 echo: (!dice.once_in(20)).then(|| Echo::Known {
                     value: Timestamp(clock.wrapping_sub(dice.below(8) as u32)),

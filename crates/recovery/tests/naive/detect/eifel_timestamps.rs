@@ -188,6 +188,7 @@ fn eifel_timestamps_agrees_with_a_model_of_rfc_3522() {
                 duplicate: bytes == 0,
                 highest: None,
                 sacked_up_to: 0,
+                sacks: &[],
                 dsacks: if dice.once_in(dsacks) { &[Block { start: 0, end: 1000 }] } else { &[] },
                 echo: match forged {
                     true => Some(Echo::Forged),
@@ -216,7 +217,7 @@ fn eifel_timestamps_agrees_with_a_model_of_rfc_3522() {
                 continue;
             }
             let spurious = match judgement {
-                Judgement::GenuineLossWithin(_) => panic!("nothing was undone"),
+                Judgement::GenuineLossWithin(_) | Judgement::NothingResent => panic!("nothing was undone"),
                 Judgement::Undecided | Judgement::Probe | Judgement::Mixed(_) | Judgement::Distrusted(_) => None,
                 Judgement::Settled(outcome, _) => Some(outcome == Outcome::Spurious),
             };

@@ -1,8 +1,9 @@
 //! Random events at a sender: timeouts with go-back-N, fast retransmits, new data, and ACKs with
 //! SACK blocks, DSACKs and marks. There are no windows, because detectors do not depend on them.
 
-use eifel_base::time::Instant;
-use eifel_recovery::fact::{Acked, Block, Cause, Covered, Kind, Mark, Transmission, TxId};
+use eifel_base::time::{Duration, Instant};
+use eifel_base::units::Timestamp;
+use eifel_recovery::fact::{Acked, Block, Cause, Covered, Echo, Kind, Mark, Transmission, TxId};
 use eifel_recovery::view::View;
 
 use crate::clock::Clock;
@@ -19,6 +20,8 @@ pub struct Again {
     pub opens: bool,
     /// Whether a timeout caused it, the first or a further one.
     pub by_timer: bool,
+    /// Its TSval in milliseconds; a few have none.
+    pub stamp: Option<Timestamp>,
 }
 
 impl Again {
@@ -35,7 +38,8 @@ impl Again {
 pub enum Happening {
     Nothing,
     Again(Again),
-    Acked(Acked<'static>, Option<Block>),
+    /// An ACK, its SACK blocks, and the duplicate that it reports.
+    Acked(Acked<'static>, Vec<Block>, Option<Block>),
 }
 
 /// The content of a view in plain numbers; times in nanoseconds.
@@ -136,8 +140,8 @@ impl World {
             2 if dice.once_in(3) => Happening::Again(self.fast_retransmit()),
             2..=4 => self.go_back().map_or(Happening::Nothing, Happening::Again),
             _ => {
-                let (acked, dsack) = self.ack(dice);
-                Happening::Acked(acked, dsack)
+                let (acked, sacks, dsack) = self.ack(dice);
+                Happening::Acked(acked, sacks, dsack)
             }
         }
     }
@@ -182,11 +186,12 @@ impl World {
             copy: segment.copies,
         };
         self.resent.push(Block { start: segment.start, end: segment.end });
-        Again { transmission, cause, opens, by_timer }
+        let stamp = (!self.ids.is_multiple_of(5)).then_some(Timestamp((self.now / 1_000_000) as u32));
+        Again { transmission, cause, opens, by_timer, stamp }
     }
 
-    /// Returns an ACK, and the duplicate that it reports.
-    fn ack(&mut self, dice: &mut Dice) -> (Acked<'static>, Option<Block>) {
+    /// Returns an ACK, its SACK blocks, and the duplicate that it reports.
+    fn ack(&mut self, dice: &mut Dice) -> (Acked<'static>, Vec<Block>, Option<Block>) {
         let count = self.segments.len() as u64;
         let whole = if dice.once_in(2) { 0 } else { 1 + dice.below(count).min(dice.below(4)) };
         let mut cumulative = if whole == 0 { self.una } else { self.segments[whole as usize - 1].end };
@@ -207,7 +212,7 @@ impl World {
             first.sacked = false;
         }
         self.una = cumulative;
-        let (mut sacked, mut sacked_up_to, mut blocks) = (0, 0, 0);
+        let (mut sacked, mut sacked_up_to, mut blocks) = (0, 0, Vec::new());
         if self.sack && self.segments.len() > 1 {
             for _ in 0..dice.below(3) {
                 let index = dice.from(1, self.segments.len() as u64 - 1) as usize;
@@ -215,11 +220,11 @@ impl World {
                 sacked += if segment.sacked { 0 } else { segment.end - segment.start };
                 segment.sacked = true;
                 sacked_up_to = segment.end.max(sacked_up_to);
-                blocks += 1;
+                blocks.push(Block { start: segment.start, end: segment.end });
             }
         }
         let dsack = if self.sack && dice.once_in(4) { self.duplicate(dice) } else { None };
-        let news = !self.sack || sacked > 0 || blocks == 0 && dsack.is_none();
+        let news = !self.sack || sacked > 0 || blocks.is_empty() && dsack.is_none();
         if bytes > 0 && !dice.once_in(4) {
             self.clock.sample(self.now, dice.from(20_000_000, 500_000_000));
         }
@@ -231,13 +236,22 @@ impl World {
             duplicate: bytes == 0 && outstanding && news && !dice.once_in(10),
             highest,
             sacked_up_to,
+            sacks: &[],
             dsacks: &[],
-            echo: None,
+            echo: self.echo(),
             mark: (!dice.once_in(6)).then(|| if dice.once_in(2) { Mark::Original } else { Mark::Retransmission }),
             ece: false,
             all: cumulative == self.nxt,
         };
-        (acked, dsack)
+        (acked, blocks, dsack)
+    }
+
+    /// Returns an echo that is up to six seconds old, or none. The instant alone decides, so that
+    /// no draw depends on it.
+    fn echo(&self) -> Option<Echo> {
+        let age = Duration::from_secs(self.now % 7);
+        let value = Timestamp((self.now.saturating_sub(age.as_nanos()) / 1_000_000) as u32);
+        (!self.now.is_multiple_of(5)).then_some(Echo::Known { value, age })
     }
 
     /// Returns the block of a DSACK: mostly a whole retransmission, seldom a part of one, several

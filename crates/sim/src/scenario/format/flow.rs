@@ -1,5 +1,6 @@
 //! Flows, their applications and the settings of their connections.
 
+use super::super::profile;
 use super::super::shape::Fallback::{Integer, Number, Switch, Word};
 use super::super::shape::{Kind, Rule, Table, default, optional, required, table};
 use super::kinds::{
@@ -147,6 +148,24 @@ pub(in super::super) static TCP: Table = table("tcp", "The settings of both ends
         ),
         default("delayed_ack_ms", MILLISECONDS, Number(200.0), "Maximum delay of an ACK; 0 for no delay."),
         default(
+            "quick_acks",
+            Kind::Integer { minimum: 0, maximum: 1_000_000 },
+            Integer(0),
+            "Data segments at the beginning that are acknowledged one by one, unless this end answers with data (Linux: 16).",
+        ),
+        default(
+            "gro_wait_ms",
+            MILLISECONDS,
+            Number(0.0),
+            "Generic receive offload: how long an ACK that is due waits for further segments of a batch; 0 for no merging.",
+        ),
+        default(
+            "gro_segments",
+            Kind::Integer { minimum: 1, maximum: 1000 },
+            Integer(45),
+            "The number of full-sized segments that end a batch.",
+        ),
+        default(
             "ecn",
             Kind::Word(&["off", "answer", "ask"]),
             Word("off"),
@@ -250,6 +269,12 @@ pub(super) static FLOW: Table = table(
             "isn",
             Kind::List { of: &Kind::Integer { minimum: 0, maximum: u32::MAX as i64 }, at_least: 2 },
             "The initial sequence numbers of `from` and `to`. Left out: drawn.",
+        ),
+        optional(
+            "profile",
+            Kind::Word(profile::NAMES),
+            "A stack as it is deployed, at both ends: settings and algorithms below those of the tables `tcp` and `sender`, \
+             whose keys win. `linux` is Linux 6.18 below the queue discipline fq.",
         ),
         optional("tcp", Kind::Table(&TCP), "Connection settings of this flow, over those of the table `tcp`."),
         optional("sctp", Kind::Table(&SCTP), "Association settings of this flow, over those of the table `sctp`."),

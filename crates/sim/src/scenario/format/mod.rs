@@ -121,6 +121,16 @@ mod kinds {
     pub(super) const SIZE: Kind = Kind::Either(&[TOTAL, Kind::Table(&SIZES)]);
 }
 
+/// What a profile sets.
+pub(super) static PROFILE: Table = table(
+    "profile",
+    "A stack as it is deployed.",
+    &[
+        required("tcp", Kind::Table(&TCP), "Its connection settings."),
+        required("sender", Kind::Table(&SENDER), "Its algorithms."),
+    ],
+);
+
 /// The whole file.
 pub(super) static SCENARIO: Table = table("scenario", "One run of the eifel simulator, as data.", &[
         optional("title", Kind::Text, "A title for the reader."),

@@ -16,7 +16,7 @@ use eifel_path::queue::drop_tail::DropTail;
 use eifel_path::spike::{HoldsAt, Measured, Span, SpikeSource};
 use eifel_recovery::association::{Config, Rules};
 use eifel_recovery::registry::{Choice, Value};
-use eifel_tcp::settings::{SackUse, SendKind, WindowScale};
+use eifel_tcp::settings::{SackUse, SendKind, Stamping, WindowScale};
 
 fn at(seconds: u64) -> Instant {
     Instant::ZERO + Duration::from_secs(seconds)
@@ -326,4 +326,35 @@ fn flow_over(transport: &str, more: &str) -> String {
         "[[flow]]\nname = \"last\"\nfrom = \"a\"\nto = \"c\"\ntransport = \"{transport}\"\n{more}\n\
          application = {{ kind = \"bulk\", endless = true }}\n"
     )
+}
+
+#[test]
+fn a_profile_sets_what_the_scenario_does_not_say() {
+    let unsaid = with(PLAIN, "rto = { name = \"rfc6298\", minimum_ms = 1000 }\nrecover = \"reno-sack\"\n", "");
+    let plain = with(&unsaid, "[[flow]]\n", "[[flow]]\nprofile = \"linux\"\n");
+    let scenario = parse(&plain);
+    let linux = connection(&scenario, 0);
+    for (settings, sender) in [(&linux.settings, &linux.sender), (&linux.answering_settings, &linux.answering_sender)] {
+        let stamps = settings.timestamps.unwrap();
+        assert_eq!((stamps.stamping, stamps.granularity), (Stamping::Clock, Duration::from_millis(1)));
+        assert_eq!((settings.acks.quick, settings.acks.delay), (16, Duration::from_millis(40)));
+        assert_eq!([&sender.detect, &sender.respond, &sender.rto], [&Choice::named("linux"); 3]);
+        assert_eq!((sender.grant.name.as_str(), sender.recover.name.as_str()), ("always", "rack-tlp"));
+        assert_eq!((sender.congest.name.as_str(), sender.pace.name.as_str()), ("cubic", "tso"));
+    }
+
+    // Each key of the scenario wins, of the flow and of all flows, at one end and at both.
+    let mut said = with(&plain, "[[flow]]\n", "[sender]\nrespond = \"none\"\n[tcp]\nnagle = false\n[[flow]]\n");
+    said.push_str("detect = \"dsack\"\n[flow.answering_tcp]\nquick_acks = 0\n");
+    let scenario = parse(&said);
+    let mixed = connection(&scenario, 0);
+    assert_eq!(
+        [&mixed.sender.detect.name, &mixed.sender.respond.name, &mixed.sender.rto.name],
+        ["dsack", "none", "linux"]
+    );
+    assert_eq!((mixed.settings.nagle, mixed.settings.acks.quick, mixed.answering_settings.acks.quick), (false, 16, 0));
+
+    // Without timestamps, those of the profile are no contradiction.
+    let without = with(&plain, "[[flow]]\n", "[tcp]\ntimestamps = false\n[[flow]]\n");
+    assert_eq!(connection(&parse(&without), 0).settings.timestamps, None);
 }
