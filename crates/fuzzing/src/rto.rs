@@ -56,6 +56,7 @@ impl Bounds {
     fn note(&mut self, change: TimerChange) {
         match change {
             TimerChange::RaiseMinimum(step) => self.raised = self.raised + step,
+            TimerChange::RaiseMinimumTo(least) => self.raised = self.raised.max(least),
             TimerChange::ResetMinimum => self.raised = Duration::ZERO,
             _ => {}
         }

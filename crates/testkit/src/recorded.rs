@@ -47,6 +47,15 @@ pub const RECORDED: [(&str, &[&str]); 10] = [
     ("credit", &["last-path", "unambiguous", "evidence"]),
 ];
 
+/// Parameters that recorded algorithms have got since: the algorithm, and its parameter. Recorded
+/// cases never draw them, so that an added parameter shifts no draw either.
+const ADDED: &[(&str, &str)] = &[("min-plus-plus", "on_genuine")];
+
+/// Returns whether an algorithm has got this parameter since cases were recorded.
+pub fn is_added(algorithm: &str, parameter: &str) -> bool {
+    ADDED.contains(&(algorithm, parameter))
+}
+
 /// Returns the recorded algorithms of the seam with this name.
 ///
 /// # Panics

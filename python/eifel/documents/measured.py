@@ -37,6 +37,7 @@ ARTEFACTS = (
     "responding.table3",
     "responding.table4",
     "responding.rfc5681",
+    "responding.adaptation",
     "responding.calibration",
     "responding.front",
     "thesis.figure5_16",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from eifel.documents import AUTHOR, DETECTORS, FINDINGS, LIARS, PARTIAL_CREDIT, quoted, spaced
 from eifel.documents.detectors import episodes
 from eifel.documents.stored import Stored, mean
+from eifel.papers.responding.adaptation import GENUINE, OSCILLATES, SPIKES
 from eifel.studies import proof as proof_study
 from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
 from eifel.studies.proof import RECOVERIES
@@ -166,6 +167,23 @@ def proof(store: Stored) -> list[tuple[str, str]]:
     ]
 
 
+def adaptation(store: Stored) -> list[tuple[str, str]]:
+    """Returns docs/internals/findings.md's sentences about the further adaptations of the timer."""
+
+    def spurious(path: str, name: str) -> str:
+        return f"{mean(store, 'responding.adaptation', 'spurious_rtos', path=path, adaptation=name):.2f}"
+
+    delay, back_off, std, average = (spurious(SPIKES, name) for name in ("delay", "back-off", "std", "average"))
+    return quoted(
+        FINDINGS,
+        f"it leaves {delay} spurious timeouts a transfer, back-off {back_off}, and no adaptation {std}",
+        f"An average of the delays leaves {average}",
+        f"With Reno-SACK, which has many, halving leaves {spurious(GENUINE, 'delay, halved')} spurious timeouts, and "
+        f"resetting {spurious(GENUINE, 'delay')}",
+        f"there is one such timeout a transfer with any of them, and {spurious(OSCILLATES, 'std')} without",
+    )
+
+
 def quotes(store: Stored) -> list[tuple[str, str]]:
     return [
         *truth(store),
@@ -174,4 +192,5 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
         *partial_credit(),
         *found(store),
         *proof(store),
+        *adaptation(store),
     ]

@@ -7,7 +7,7 @@ use super::{Put, table};
 use crate::dice::Dice;
 use eifel_base::time::Duration;
 use eifel_recovery::registry::{Entry, Kind, Need, Seam};
-use eifel_testkit::recorded::recorded;
+use eifel_testkit::recorded::{is_added, recorded};
 use toml::{Table, Value};
 
 /// Draws the table `sender` of an end with these connection settings.
@@ -101,12 +101,20 @@ fn recorded_or_new(
     replacement.unwrap_or((entry, chosen))
 }
 
-/// Draws the parameters of an algorithm.
+/// Draws the parameters of an algorithm. Added ones have their own draws.
 fn parameters(dice: &mut Dice, entry: &Entry) -> Value {
     let mut chosen = table([("name", entry.name.into())]);
-    for parameter in entry.parameters {
+    let (added, recorded): (Vec<_>, Vec<_>) =
+        entry.parameters.iter().partition(|parameter| is_added(entry.name, parameter.name));
+    for parameter in recorded {
         if dice.chance(0.3) {
             chosen.put(parameter.name, value(dice, &parameter.kind));
+        }
+    }
+    for parameter in added {
+        let Some(mut own) = dice.of_newcomer(parameter.name) else { continue };
+        if own.chance(0.3) {
+            chosen.put(parameter.name, value(&mut own, &parameter.kind));
         }
     }
     if chosen.len() == 1 { entry.name.into() } else { chosen.into() }

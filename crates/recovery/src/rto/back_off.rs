@@ -40,7 +40,7 @@ pub enum Seed {
 #[derive(Clone, Debug)]
 pub struct BackOff {
     limits: Limits,
-    /// The current minimum, which verdicts raise and reset.
+    /// The current minimum, which verdicts raise, halve and reset.
     minimum: Duration,
     /// Expiries since the back-off was last reset.
     expiries: u32,
@@ -106,13 +106,18 @@ impl BackOff {
                 self.held = false;
                 self.expiries = 0;
             }
-            // Without a maximum, a detector that is often wrong would raise the minimum without
-            // end.
-            TimerChange::RaiseMinimum(step) => {
-                self.minimum = (self.minimum + step).min(self.limits.maximum.max(self.limits.minimum));
-            }
+            TimerChange::RaiseMinimum(step) => self.raise_minimum_to(self.minimum + step),
+            TimerChange::RaiseMinimumTo(least) => self.raise_minimum_to(least),
+            TimerChange::HalveMinimum => self.minimum = (self.minimum / 2).max(self.limits.minimum),
             TimerChange::ResetMinimum => self.minimum = self.limits.minimum,
         }
         None
+    }
+
+    /// Raises the minimum, up to the maximum. Otherwise a detector that is often wrong would raise
+    /// it without end.
+    fn raise_minimum_to(&mut self, least: Duration) {
+        let most = self.limits.maximum.max(self.limits.minimum);
+        self.minimum = self.minimum.max(least.min(most));
     }
 }

@@ -80,6 +80,10 @@ pub enum TimerChange {
     ReleaseBackOff,
     /// Raise the minimum by this step.
     RaiseMinimum(Duration),
+    /// Raise the minimum to this value, if it is below.
+    RaiseMinimumTo(Duration),
+    /// Halve the minimum, but not below the configured one.
+    HalveMinimum,
     /// Reset the minimum to the configured one.
     ResetMinimum,
 }

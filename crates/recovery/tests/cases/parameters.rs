@@ -1,7 +1,9 @@
 //! Every parameter at a value other than its default, seen from outside.
 
+use eifel_recovery::detect::Outcome;
 use eifel_recovery::engine::Config;
-use eifel_recovery::registry::{Choice, Seam, Value};
+use eifel_recovery::registry::{Choice, Seam, Value, part};
+use eifel_recovery::rto::TimerChange;
 
 use crate::congest_cubic;
 use crate::congest_hystart;
@@ -14,7 +16,7 @@ use crate::recover_prr;
 use crate::recover_rack_tlp;
 use crate::rto_parameters;
 use crate::script::{UNSET, open, spike, text};
-use crate::talk::{Talk, at, config, eifel, ms, start};
+use crate::talk::{Out, Talk, at, config, eifel, ms, start};
 
 type Set = (Seam, &'static str, &'static str, fn());
 
@@ -94,6 +96,9 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Rto, "fixed", "maximum_ms", || rto_parameters::maximum("fixed")),
     (Seam::AfterSpurious, "min-plus-plus", "step_ms", step),
     (Seam::AfterSpurious, "min-plus-plus", "per", per),
+    (Seam::AfterSpurious, "min-plus-plus", "on_genuine", || on_genuine("min-plus-plus", [3000, 1500])),
+    (Seam::AfterSpurious, "min-by-delay", "on_genuine", || on_genuine("min-by-delay", [4000, 2000])),
+    (Seam::AfterSpurious, "min-by-delay", "average_of", average_of),
     (Seam::Congest, "reno", "initial_window_segments", initial_window),
     (Seam::Congest, "reno", "initial_ssthresh_bytes", initial_ssthresh),
     (Seam::Congest, "reno", "ssthresh_from", ssthresh_from),
@@ -244,15 +249,50 @@ fn timer_restarts_on_partial() {
     }
 }
 
-/// Returns the RTO long after a spike with two expiries, when every round trip takes 10 ms.
-fn long_after(after_spurious: Choice) -> u64 {
+/// Returns a sender long after a spike with two expiries and a delay of 4 s, when every round trip takes 10 ms.
+fn calmed(after_spurious: Choice) -> Talk {
     let mut talk = spike(&Config { after_spurious, ..eifel("reno-sack", "option-1") });
     talk.expire();
     talk.ack(4000, 2, &[], 0);
     for (at, segment) in (4010..9000).step_by(10).zip(3..) {
         talk.ack(at, segment, &[], at - 10);
     }
-    talk.rto()
+    talk
+}
+
+fn long_after(after_spurious: Choice) -> u64 {
+    calmed(after_spurious).rto()
+}
+
+/// The raised minimum, and half of it after a genuine timeout, are given.
+fn on_genuine(name: &str, [raised, halved]: [u64; 2]) {
+    for (word, left) in [("reset", 1000), ("halve", halved)] {
+        let mut choice = Choice::named(name).with("on_genuine", Value::Word(word.into()));
+        if name == "min-plus-plus" {
+            choice = choice.with("step_ms", Value::Duration(ms(2000)));
+        }
+        let mut talk = calmed(choice);
+        assert_eq!(talk.rto(), raised);
+        let (expired, sent) = talk.expire();
+        let Out::Again(lost) = sent[0] else { panic!("{sent:?}") };
+        talk.ack(expired + 10, lost, &[], expired);
+        talk.ack(expired + 20, lost + 1, &[], expired + 10);
+        assert_eq!(talk.verdicts().last().unwrap().0, "Genuine");
+        assert_eq!(talk.rto(), left, "{name} {word}");
+    }
+}
+
+/// After delays of 4 and 1.5 s the average is (3 * 4000 + 1500) / 4, and after one of 12 s (3 * 3375 + 12 000) / 4.
+fn average_of() {
+    for (of, minima) in [(1, [4000, 1500, 12_000]), (4, [4000, 3375, 5531])] {
+        let choice = Choice::named("min-by-delay").with("average_of", Value::Integer(of));
+        let mut adaptation = part::after_spurious(&choice).unwrap();
+        let mut minimum = |delay| match adaptation.on_verdict(Outcome::Spurious, Some(ms(delay)), 1) {
+            TimerChange::RaiseMinimumTo(least) => least.as_nanos() / 1_000_000,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!([minimum(4000), minimum(1500), minimum(12_000)], minima, "{of}");
+    }
 }
 
 fn step() {

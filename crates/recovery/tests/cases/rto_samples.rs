@@ -201,6 +201,21 @@ fn the_minimum_rises_step_by_step_up_to_the_maximum_and_falls_at_once() {
     assert_eq!(timer.rto(), ms(1000));
 }
 
+#[test]
+fn the_minimum_rises_to_a_value_and_halves_down_to_the_configured_one() {
+    let mut timer = Rfc6298::timer(Bounds { maximum: ms(7000), ..DEFAULT }, Ends::Sample);
+    sample(&mut timer, ms(100));
+    let mut after = |change| {
+        timer.change(change);
+        timer.rto().as_nanos() / 1_000_000
+    };
+    assert_eq!(after(TimerChange::RaiseMinimumTo(ms(3000))), 3000);
+    assert_eq!(after(TimerChange::RaiseMinimumTo(ms(2000))), 3000, "never lower");
+    assert_eq!(after(TimerChange::RaiseMinimumTo(ms(9000))), 7000, "not above the maximum");
+    let halves = [(); 4].map(|()| after(TimerChange::HalveMinimum));
+    assert_eq!(halves, [3500, 1750, 1000, 1000]);
+}
+
 /// Minimum and maximum also bind before the first sample.
 #[test]
 fn the_bounds_hold_before_the_first_sample() {

@@ -4,7 +4,7 @@ use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value, entries};
 use eifel_testkit::hash;
-use eifel_testkit::recorded::recorded;
+use eifel_testkit::recorded::{is_added, recorded};
 
 use crate::dice::Dice;
 
@@ -58,7 +58,7 @@ pub fn around(seam: Seam, choice: &Choice, dice: &mut Dice) -> Config {
         let entries: Vec<_> = recorded(seam.name()).iter().filter_map(|name| seam.entry(name)).collect();
         let entry = entries[dice.below(entries.len() as u64) as usize];
         let mut drawn = Choice::named(entry.name);
-        for parameter in entry.parameters {
+        for parameter in entry.parameters.iter().filter(|parameter| !is_added(entry.name, parameter.name)) {
             let mut others = others(parameter);
             if !others.is_empty() && dice.once_in(3) {
                 drawn = drawn.with(parameter.name, others.swap_remove(dice.below(others.len() as u64) as usize));

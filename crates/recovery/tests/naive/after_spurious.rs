@@ -45,6 +45,40 @@ fn min_plus_plus_by_expiry(naive: &mut Naive, spurious: bool, _: Option<u128>, t
     if spurious { naive.raise_minimum(STEP * u128::from(timeouts)) } else { naive.minimum = naive.configured_minimum }
 }
 
+/// A genuine timeout may halve it instead.
+fn min_plus_plus_halved(naive: &mut Naive, spurious: bool, _: Option<u128>, _: u64) {
+    if spurious { naive.raise_minimum(STEP) } else { halve(naive) }
+}
+
+fn halve(naive: &mut Naive) {
+    naive.minimum /= 2;
+    if naive.minimum < naive.configured_minimum {
+        naive.minimum = naive.configured_minimum;
+    }
+}
+
+/// The minimum rises to the length of the delay.
+fn min_by_delay(naive: &mut Naive, spurious: bool, r: Option<u128>, _: u64) {
+    match (spurious, r) {
+        (true, Some(r)) if r > naive.minimum => naive.raise_minimum(r - naive.minimum),
+        (true, _) => {}
+        (false, _) => naive.minimum = naive.configured_minimum,
+    }
+}
+
+/// The minimum rises to the average, in which a new delay has a quarter of the weight.
+fn min_by_average(naive: &mut Naive, spurious: bool, r: Option<u128>, _: u64) {
+    if !spurious {
+        halve(naive);
+    } else if let Some(r) = r {
+        let average = naive.delays.map_or(r, |average| (3 * average + r) / 4);
+        naive.delays = Some(average);
+        if average > naive.minimum {
+            naive.raise_minimum(average - naive.minimum);
+        }
+    }
+}
+
 /// Returns the variants of an adaptation, each with the paper's rule.
 fn variants(name: &str) -> Vec<(Choice, Lesson)> {
     let choice = Choice::named(name);
@@ -55,7 +89,13 @@ fn variants(name: &str) -> Vec<(Choice, Lesson)> {
         "min-plus-plus" => {
             let choice = choice.with("step_ms", Value::Duration(Duration::from_nanos(STEP as u64)));
             let by_expiry = choice.clone().with("per", Value::Word("expiry".into()));
-            vec![(choice, min_plus_plus), (by_expiry, min_plus_plus_by_expiry)]
+            let halved = choice.clone().with("on_genuine", Value::Word("halve".into()));
+            vec![(choice, min_plus_plus), (by_expiry, min_plus_plus_by_expiry), (halved, min_plus_plus_halved)]
+        }
+        "min-by-delay" => {
+            let average = choice.clone().with("average_of", Value::Integer(4));
+            let average = average.with("on_genuine", Value::Word("halve".into()));
+            vec![(choice, min_by_delay), (average, min_by_average)]
         }
         other => panic!("{other} has no transcription here"),
     }
@@ -69,9 +109,10 @@ fn the_adaptations_agree_with_a_model_of_the_paper() {
 }
 
 fn compare(choice: &Choice, lesson: Lesson) {
-    let mut adaptation = part::after_spurious(choice).unwrap_or_else(|error| panic!("{error}"));
+    let adaptation = part::after_spurious(choice).unwrap_or_else(|error| panic!("{error}"));
     let mut dice = Dice::new(2);
     for _ in 0..TIMERS {
+        let mut adaptation = adaptation.clone();
         let (mut timer, mut naive) = pair(&mut dice, Ends::Sample);
         let mut timeouts = 0;
         for _ in 0..OPERATIONS {

@@ -1,10 +1,10 @@
 //! *Looks at* verdicts.
 //! *Decides* to raise the minimum by a step for each spurious timeout, and to reset it on a genuine
-//! one.
+//! one, or to halve it.
 //! *Blind to* the length of the delay spikes.
 //! *From* "Responding to Spurious Timeouts in TCP", section III.C, option 3, and table 4, note a (a step of 1 s).
 
-use super::{AfterSpurious, TimerChange};
+use super::{AfterSpurious, ON_GENUINE, OnGenuine, TimerChange};
 use crate::detect::Outcome;
 use crate::registry::{Entry, Parameter, RESPONDING};
 use crate::rto::{HOUR, MICROSECOND};
@@ -22,10 +22,11 @@ pub(super) const ENTRY: Entry = Entry {
             "verdict",
             &["verdict", "expiry"],
         ),
+        ON_GENUINE,
     ],
     ..Entry::after_spurious(|parameters| {
         let per = parameters.word("per", &[("verdict", Per::Verdict), ("expiry", Per::Expiry)]);
-        Box::new(MinPlusPlus::new(parameters.duration("step_ms"), per))
+        Box::new(MinPlusPlus::new(parameters.duration("step_ms"), per, OnGenuine::of(parameters)))
     })
 };
 
@@ -43,12 +44,13 @@ pub enum Per {
 pub struct MinPlusPlus {
     step: Duration,
     per: Per,
+    on_genuine: OnGenuine,
 }
 
 impl MinPlusPlus {
     /// Creates an adaptation that raises the minimum by `step` each time.
-    pub fn new(step: Duration, per: Per) -> Self {
-        Self { step, per }
+    pub fn new(step: Duration, per: Per, on_genuine: OnGenuine) -> Self {
+        Self { step, per, on_genuine }
     }
 }
 
@@ -57,7 +59,7 @@ impl AfterSpurious for MinPlusPlus {
         match (outcome, self.per) {
             (Outcome::Spurious, Per::Verdict) => TimerChange::RaiseMinimum(self.step),
             (Outcome::Spurious, Per::Expiry) => TimerChange::RaiseMinimum(self.step * u64::from(timeouts)),
-            (Outcome::Genuine, _) => TimerChange::ResetMinimum,
+            (Outcome::Genuine, _) => self.on_genuine.change(),
         }
     }
 }

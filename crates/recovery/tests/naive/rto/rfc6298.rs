@@ -32,6 +32,8 @@ pub struct Naive {
     pub ends: Ends,
     /// The bytes sent in all when the timer last expired; `None` once the back-off has ended.
     pub sent_at_expiry: Option<u64>,
+    /// The smoothed average of the delays that caused spurious timeouts (section III.C).
+    pub delays: Option<u128>,
 }
 
 impl Naive {
@@ -50,6 +52,7 @@ impl Naive {
             held: false,
             ends: Ends::Sample,
             sent_at_expiry: None,
+            delays: None,
         }
     }
 
