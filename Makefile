@@ -4,10 +4,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# The environment is made again when what it depends on changes.
+# What the package needs, and what tests and lints need beyond that. Each is made again when its list changes.
+MATURIN := $(BIN)/maturin
 READY := $(VENV)/.ready
+DEV := $(VENV)/.ready-dev
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help rust python setup engine dev check wheel release web reproduce docs golden test test-rust test-python hostile hunt bench fuzz mutants lint format clean
+.PHONY: help rust python setup built engine dev check wheel release web reproduce docs golden test test-rust test-python hostile hunt bench fuzz mutants lint format clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -23,27 +26,45 @@ python:
 		echo "Python 3.11 or newer with venv is missing ($(PYTHON)): on Debian apt-get install python3-venv;" \
 			"for another Python: make PYTHON=python3.12" >&2; exit 1; }
 
-$(READY): pyproject.toml constraints.txt | rust python
+$(MATURIN): constraints.txt | rust python
+	@echo "environment: $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement constraints.txt
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--no-deps --no-build-isolation --editable .
+	@sed -n '/^maturin==/,/[^\\]$$/p' constraints.txt | $(PIP) --require-hashes --no-deps --requirement /dev/stdin
+	@touch $@
+
+$(VENV)/.packages: $(MATURIN)
+	@echo "environment: $$(grep -c '^[a-z].*==' constraints.txt) Python packages"
+	@$(PIP) --no-compile --require-hashes --requirement constraints.txt
 	@touch $@
 
 # Cargo's profile of the engine: `engine` is fast and soon built, `dev` is slow and built at once after a change.
 PROFILE := engine
 
-engine: $(READY)
-	@log=$$(VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile $(PROFILE) --locked --skip-install 2>&1) \
-		|| { printf '%s\n' "$$log" >&2; exit 1; }
+built: $(MATURIN)
+	@$(BIN)/python .ci/engine $(PROFILE)
+
+# Entry point and version, beside the engine that `built` has left.
+$(READY): pyproject.toml $(VENV)/.packages
+	@$(BIN)/python .ci/engine $(PROFILE) --install
+	@touch $@
+
+# pip waits for the network while Cargo compiles.
+engine: rust python
+	@$(MAKE) --silent --jobs 2 PROFILE=$(PROFILE) built $(VENV)/.packages
+	@$(MAKE) --silent PROFILE=$(PROFILE) $(READY)
 
 dev: PROFILE := dev
 dev: engine  ## the engine for a loop of changes: built in seconds, with all assertions, several times slower
 
-setup: engine  ## environment in .venv and the engine, built
+$(DEV): constraints-dev.txt
+	@echo "environment: $$(grep -c '^[a-z].*==' constraints-dev.txt) Python packages for tests and lints"
+	@$(PIP) --no-compile --require-hashes --requirement constraints.txt --requirement constraints-dev.txt
+	@touch $@
+
+setup: engine $(DEV)  ## environment in .venv and the engine, built
 
 # Others in that folder are of other builds, and pip refuses two of one version.
-wheel: $(READY)  ## a wheel of the engine and the package for this machine, in target/wheels
+wheel: $(MATURIN)  ## a wheel of the engine and the package for this machine, in target/wheels
 	@rm -f target/wheels/*.whl
 	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin build --release --locked --quiet --out target/wheels
 
@@ -54,7 +75,8 @@ web: setup  ## out/web/index.html: the simulator and the capture analyser in one
 	@wasm=$$(crates/web/build.sh) && $(BIN)/python crates/web/page/build.py "$$wasm" out/web/index.html
 
 # Interrupted, it goes on where it was.
-reproduce: setup  ## every table and figure of the papers, published beside measured, and the report; ALL=1: the long ones too
+reproduce: engine  ## every table and figure of the papers, published beside measured, and the report; ALL=1: the long ones too
+	@echo "measuring: published numbers first"
 	@$(BIN)/eifel reproduce $(if $(ALL),--all)
 	@$(BIN)/eifel report
 

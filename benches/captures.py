@@ -15,7 +15,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from run import ROOT, ROUNDS, TARGET, cost_of
+from run import PROFILE, ROOT, ROUNDS, TARGET, cost_of, soon_built
 
 ANALYSER = [str(TARGET / "release" / "eifel"), "analyze"]
 MAKER = TARGET / "release" / "examples" / "many"
@@ -81,8 +81,12 @@ def beside_tcptrace(title: str, path: Path) -> None:
 
 def main() -> None:
     """Compares all files."""
-    build = ["cargo", "build", "--locked", "--release", "--quiet"]
-    for part in (["-p", "eifel-live", "--bin", "eifel"], ["-p", "eifel-capture", "--example", "many"]):
+    build = ["cargo", "build", "--locked", "--quiet"]
+    for part in (
+        ["--release", "-p", "eifel-live", "--bin", "eifel"],
+        ["--release", "-p", "eifel-capture", "--example", "many"],
+        ["--profile", PROFILE, "-p", "eifel-live", "--bin", "eifel"],
+    ):
         subprocess.run([*build, *part], cwd=ROOT, check=True)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "capture"
@@ -92,6 +96,7 @@ def main() -> None:
             check=True,
         )
         beside_tcptrace("0.9 million packets of 4 connections over a lossy path, simulated", path)
+        soon_built("the same capture", "eifel", "analyze", "--lines", path)
         for file in FILES:
             file.write(path)
             beside_tcptrace(file.title, path)

@@ -22,6 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 SIMULATOR = TARGET / "release" / "eifel-sim"
+PROFILE = "engine"
+"""Cargo's profile of a checkout's engine. All else here is of the profile `release`."""
 ROUNDS = 5
 
 
@@ -143,6 +145,15 @@ def beside_ns2(case: Case) -> bool:
     return ratio >= case.wanted
 
 
+def soon_built(title: str, program: str, *words: str | Path) -> None:
+    """Prints what a program costs when it is built as a checkout's engine is, beside the same of a release."""
+    release, soon = (TARGET / profile / program for profile in ("release", PROFILE))
+    rounds = [(cost_of([soon, *words]).cpu_s, cost_of([release, *words]).cpu_s) for _ in range(ROUNDS)]
+    ours, theirs = map(statistics.median, zip(*rounds, strict=True))
+    ratio = statistics.median(a / b for a, b in rounds)
+    print(f"profile {PROFILE}, {title}: {ours:.3f} CPU s, release {theirs:.3f}: {ratio:.2f} times the cost")
+
+
 def tables() -> None:
     """Prints the cost of tables 1-4 with 100 repetitions, including the start."""
     eifel = Path(sys.executable).with_name("eifel")
@@ -202,7 +213,11 @@ def growth(cost: Callable[[str, int], int]) -> bool:
 
 def main() -> int:
     """Runs all cases. Returns 1 if one is slower or costlier than wanted, or does not agree."""
-    subprocess.run(["cargo", "build", "--locked", "--release", "--quiet", "-p", "eifel-sim"], cwd=ROOT, check=True)
+    for profile in ("release", PROFILE):
+        build = ["cargo", "build", "--locked", "--quiet", "--profile", profile, "-p", "eifel-sim"]
+        subprocess.run(build, cwd=ROOT, check=True)
+    for case in CASES:
+        soon_built(case.title, "eifel-sim", ROOT / "benches" / "scenarios" / case.scenario)
     tables()
     for example in EXAMPLES:
         command = ["cargo", "run", "--locked", "--release", "--quiet", "-p", "eifel-recovery", "--example", example]

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from eifel.runs import run_many as run_many
     from eifel.sweeps import load_sweep as load_sweep
     from eifel.sweeps import sweep as sweep
+    from eifel.sweeps.captures import analyze_folder as analyze_folder
     from eifel.worlds import small_worlds as small_worlds
     from eifel.worlds import small_worlds_each as small_worlds_each
 
@@ -60,6 +61,7 @@ _MODULES = {
     "result": ("Result",),
     "runs": ("Runs", "run", "run_many"),
     "sweeps": ("load_sweep", "sweep"),
+    "sweeps.captures": ("analyze_folder",),
     "worlds": ("small_worlds", "small_worlds_each"),
 }
 _HOME = {name: f"eifel.{module}" for module, names in _MODULES.items() for name in names}

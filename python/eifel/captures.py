@@ -26,6 +26,25 @@ def repairs(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [row for row in report["retransmissions"] if row.get("cause") not in PROBES]
 
 
+def retransmissions_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Returns a report's retransmissions as a table, whose columns do not depend on the rows."""
+    import pyarrow as pa
+
+    answer = pa.struct(
+        [("detector", pa.string()), ("frame", pa.int64()), ("spurious", pa.bool_()), ("reason", pa.string())]
+    )
+    words = ("cause", "other_cause", "verdict", "confidence", "reason", "stack_noticed", "sender")
+    counts = ("capture", "frame", "connection", "seq", "tsn", "bytes", "copy", "evidence_frame")
+    kinds = dict.fromkeys(words, pa.string()) | dict.fromkeys(counts, pa.int64())
+    kinds |= {"time_s": pa.float64(), "first_told": pa.list_(answer)}
+    order = [
+        *("capture", "frame", "time_s", "connection", "sender", "seq", "tsn", "bytes", "copy", "cause"),
+        *("other_cause", "verdict", "confidence", "reason", "evidence_frame", "stack_noticed", "first_told"),
+    ]
+    schema = pa.schema([(name, kinds[name]) for name in order])
+    return pa.Table.from_pylist(list(rows), schema=schema)
+
+
 class Analysis:
     def __init__(self, found: _engine.Captures) -> None:
         self._found = found
@@ -62,21 +81,7 @@ class Analysis:
     @cached_property
     def retransmissions(self) -> pa.Table:
         """A row for each segment that retransmitted data."""
-        import pyarrow as pa
-
-        answer = pa.struct(
-            [("detector", pa.string()), ("frame", pa.int64()), ("spurious", pa.bool_()), ("reason", pa.string())]
-        )
-        words = ("cause", "other_cause", "verdict", "confidence", "reason", "stack_noticed", "sender")
-        counts = ("capture", "frame", "connection", "seq", "tsn", "bytes", "copy", "evidence_frame")
-        kinds = dict.fromkeys(words, pa.string()) | dict.fromkeys(counts, pa.int64())
-        kinds |= {"time_s": pa.float64(), "first_told": pa.list_(answer)}
-        order = [
-            *("capture", "frame", "time_s", "connection", "sender", "seq", "tsn", "bytes", "copy", "cause"),
-            *("other_cause", "verdict", "confidence", "reason", "evidence_frame", "stack_noticed", "first_told"),
-        ]
-        schema = pa.schema([(name, kinds[name]) for name in order])
-        return pa.Table.from_pylist(self.report["retransmissions"], schema=schema)
+        return retransmissions_table(self.report["retransmissions"])
 
     @cached_property
     def lost_packets(self) -> pa.Table:

@@ -168,7 +168,7 @@ def test_a_sweep_without_a_terminal_says_how_far_it_is(
 
     clock = iter([0.0, 10.0, 30.0, 59.0, 60.0, 89.0])
     monkeypatch.setattr(command, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    with command._progress("Rates") as tell:
+    with command.counted("Rates") as tell:
         for done in (20, 20, 40, 80, 100):
             tell(done, 200)
     said = capsys.readouterr().err.splitlines()

@@ -1,14 +1,18 @@
 """Checks that `make` names what is missing, and that pip needs no Rust on the machine."""
 
+import os
+import re
 import shutil
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("sh", "bash", "test", "touch", "date", "rm", "mkdir", "cat")
-FILES = ("Makefile", "pyproject.toml", "constraints.txt")
+FILES = ("Makefile", "pyproject.toml", "constraints.txt", "constraints-dev.txt")
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="SKIPPED: make is not installed")
 
@@ -77,6 +81,40 @@ def test_the_checks_of_make_pass_on_a_machine_that_has_all(checkout: Path) -> No
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_build_says_how_far_it_is_and_shows_the_log_if_it_fails(tmp_path: Path, code: int) -> None:
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci/engine", tmp_path / ".ci")
+    bin = tmp_path / ".venv/bin"
+    bin.mkdir(parents=True)
+    for tool, does in (
+        ("cargo", "echo a v1; echo b v2; echo a v1; echo a v2"),
+        ("maturin", f"echo $*; echo '   Compiling a v1'; echo '   Compiling b v2'; echo \"$MAKEFLAGS\"; exit {code}"),
+    ):
+        (bin / tool).write_text(f"#!/bin/sh\n{does}\n")
+        (bin / tool).chmod(0o755)
+    environment = {"PATH": f"{bin}:{os.environ['PATH']}", "MAKEFLAGS": "-j2"}
+    command = [sys.executable, tmp_path / ".ci/engine", "engine"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert done.stdout == "engine: building with profile engine; 3 crates the first time\n"
+    log = "develop --profile engine --locked --skip-install\n   Compiling a v1\n   Compiling b v2\n\n"
+    assert done.stderr == (log if code else "")
+
+
+def test_each_package_is_pinned_in_one_list() -> None:
+    names = [
+        line.partition("==")[0]
+        for file in ("constraints.txt", "constraints-dev.txt")
+        for line in (ROOT / file).read_text().splitlines()
+        if line[0].isalpha()
+    ]
+    assert len(names) == len({*names})
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    first = (ROOT / "constraints.txt").read_text()
+    assert all(f"\n{re.split('[<>=]', package)[0]}==" in first for package in [*needed, "maturin"])
 
 
 def test_pip_fetches_rust_where_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

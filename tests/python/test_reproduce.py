@@ -175,3 +175,12 @@ def test_traces_may_be_given_where_one_of_the_artefacts_chosen_is_measured_over_
     assert [artefact.id for artefact in _chosen(options)] == ids
     with pytest.raises(BadInputError, match="none of the artefacts chosen is measured over traces"):
         _chosen(argparse.Namespace(ids=ids[:1], trace=["a.down"], all=False))
+
+
+def test_without_ids_published_numbers_come_first_and_then_what_is_soon_done() -> None:
+    chosen = _chosen(argparse.Namespace(ids=[], trace=[], all=False))
+    published = [any(row.published for row in artefact.rows) for artefact in chosen]
+    runs = [len(artefact.rows) * artefact.repetitions for artefact in chosen]
+    first = published.count(True)
+    assert 0 < first < len(chosen) and all(published[:first])
+    assert runs[:first] == sorted(runs[:first]) and runs[first:] == sorted(runs[first:])

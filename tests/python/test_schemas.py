@@ -51,6 +51,7 @@ CASES: dict[str, list[list[str]]] = {
         ["analyze", "cut.pcap"],
         ["analyze", "made/1.sender.pcapng", "--score", "wrong.csv"],
     ],
+    "analyze-folder": [["analyze", str(CAPTURES / "faults"), "--out", "judged"], ["analyze", ".", "--out", "again"]],
     "analyze-places": [
         [
             *("analyze", "--sender", "made/1.sender.pcapng", "--between", "made/1.between.pcapng"),

@@ -23,10 +23,12 @@ PAUSE_S = 1.0
 
 def command(options: argparse.Namespace) -> int:
     """Analyses the files. Returns 1 if a condition of `--fail-if` holds."""
-    from eifel.cli import places
+    from eifel.cli import folder, places
 
     if places.asked(options):
         return places.command(options)
+    if folder.asked(options):
+        return folder.command(options)
     if not options.files:
         raise BadInputError("expected FILE, or --sender FILE and --receiver FILE")
     return _of_one_place(options)

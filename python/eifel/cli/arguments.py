@@ -343,8 +343,14 @@ def _add_analyze(commands: Commands) -> None:
         "eifel analyze capture.pcapng --fail-if 'spurious>1%'",
     )
     parser.path(
-        "files", "FILE", "pcap, pcapng or snoop, perhaps compressed by gzip or zstd; - is standard input", nargs="*"
+        "files",
+        "FILE",
+        "pcap, pcapng or snoop, perhaps compressed by gzip or zstd; - is standard input; or a folder of them",
+        nargs="*",
     )
+    parser.folder("--out", "FOLDER", "of a folder: where the results are kept (default: out/ and the folder's name)")
+    parser.path("--dask", "ADDRESS", "of a folder: on the workers of this Dask scheduler, as tcp://host:8786")
+    parser.switch("--fresh", "of a folder: analyse everything again, also stored results")
     parser.path("--sender", "FILE", "the capture at the sender; with --receiver: the truth by both")
     parser.path("--receiver", "FILE", "the capture of the same connections at the receiver")
     parser.repeated("--between", "FILE", "with these: a capture on the path; may be repeated, from the sender on")

@@ -31,6 +31,7 @@ def console() -> Console:
 
 VERSIONS: Mapping[str, int] = {
     "analyze": 1,
+    "analyze-folder": 1,
     "analyze-places": 1,
     "attacks": 1,
     "captures": 1,

@@ -39,10 +39,10 @@ def command(options: argparse.Namespace) -> int:
             print(", ".join(f"{name} {size}" for name, size in sizes.items()))
         return OK
     files.expect_folder(out)
-    executor = _dask(options.dask) if options.dask else sweeps.Local(options.jobs)
+    executor = dask(options.dask) if options.dask else sweeps.Local(options.jobs)
     began = time.monotonic()
     try:
-        with _progress(design.title) as advance:
+        with counted(design.title) as advance:
             folder = sweeps.sweep(design, out=out, executor=executor, fresh=options.fresh, progress=advance)
     except sweeps.SweepError as error:
         note(f"eifel: {error}; what is finished is in {out}, and the same command goes on from there")
@@ -87,7 +87,8 @@ def _flow(name: str | None, design: sweeps.Design) -> str:
     return name
 
 
-def _dask(address: str) -> sweeps.Executor:
+def dask(address: str) -> sweeps.Executor:
+    """Returns the workers of a cluster, which say nothing of their own. Raises BadInputError if there are none."""
     from eifel.sweeps.executor import Dask
 
     made = Dask(address)
@@ -98,7 +99,7 @@ def _dask(address: str) -> sweeps.Executor:
 
 
 @contextmanager
-def _progress(title: str) -> Iterator[Callable[[int, int], None]]:
+def counted(title: str, unit: str = "runs") -> Iterator[Callable[[int, int], None]]:
     """Shows a bar on a terminal, or periodic lines otherwise: runs done, rate, time left."""
     began = last = time.monotonic()
     first: int | None = None
@@ -113,7 +114,7 @@ def _progress(title: str) -> Iterator[Callable[[int, int], None]]:
                 last = now
                 rate = (done - first) / (now - began)
                 left = f", {(total - done) / rate:.0f} s left" if rate > 0 else ""
-                note(f"{title}: {done} of {total} runs, {rate:.0f} a second{left}")
+                note(f"{title}: {done} of {total} {unit}, {rate:.0f} a second{left}")
 
         yield advance
 

@@ -231,6 +231,20 @@ def _path() -> Schema:
     )
 
 
+def folder() -> Schema:
+    count = {"cause": CAUSE, "verdict": VERDICT, "count": INT}
+    failed = record({"file": STR, "error": STR})
+    return record(
+        {
+            "folder": STR,
+            "files": INT,
+            "retransmissions": INT,
+            "counts": array(record(count)),
+            "failed": array(failed),
+        }
+    )
+
+
 def places() -> Schema:
     clock = {
         "place": STR,

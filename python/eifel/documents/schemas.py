@@ -183,6 +183,7 @@ def _attacks() -> Schema:
 
 FORMS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "analyze": ("eifel analyze", captures_schemas.analyze),
+    "analyze-folder": ("eifel analyze FOLDER", captures_schemas.folder),
     "analyze-places": ("eifel analyze --sender --receiver", captures_schemas.places),
     "attacks": ("eifel attacks", _attacks),
     "captures": ("eifel captures", lambda: record({"folder": STR, "captures": INT, "restless": array(INT)})),

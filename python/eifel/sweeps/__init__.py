@@ -8,12 +8,12 @@ runs = eifel.load_sweep("results")          # one Arrow table, a row per flow of
 ```
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from eifel.sweeps.design import Design, load
-from eifel.sweeps.executor import Executor, Local, SweepError
+from eifel.sweeps.executor import Executor, Local, Shard, SweepError
 from eifel.sweeps.folder import Folder, load_sweep
 from eifel.sweeps.work import shard
 
@@ -43,24 +43,31 @@ def sweep(
     plan.check()
     folder = Folder(out)
     folder.claim(plan, fresh=fresh)
-    there = folder.done(plan)
-    missing = [number for number in range(plan.shards) if number not in there]
-    done = plan.runs - sum(_runs(plan, number) for number in missing)
-    if progress is not None:
-        progress(done, plan.runs)
+    missing = folder.missing(plan)
+    waiting = sum(min((number + 1) * plan.shard_runs, plan.runs) - number * plan.shard_runs for number in missing)
+    shards = (shard(plan, number) for number in missing)
+    store(folder, shards, executor, done=plan.runs - waiting, total=plan.runs, progress=progress)
+    return folder
+
+
+def store(
+    folder: Folder,
+    shards: Iterable[Shard],
+    executor: Executor | None,
+    *,
+    done: int,
+    total: int,
+    progress: Callable[[int, int], object] | None,
+) -> None:
+    """Does shards, and stores each at once. `done` runs of `total` are stored already."""
 
     def advance(more: int) -> None:
         nonlocal done
         done += more
         if progress is not None:
-            progress(done, plan.runs)
+            progress(done, total)
 
-    for number, content in (executor or Local()).done((shard(plan, number) for number in missing), advance):
+    advance(0)
+    for number, content in (executor or Local()).done(shards, advance):
         folder.store(number, content)
-    if missing:
-        folder.settle()
-    return folder
-
-
-def _runs(plan: Design, number: int) -> int:
-    return min((number + 1) * plan.shard_runs, plan.runs) - number * plan.shard_runs
+    folder.settle()

@@ -7,11 +7,24 @@ from typing import Protocol
 from eifel import store
 from eifel.errors import BadInputError
 from eifel.store import engine_build
-from eifel.sweeps.work import Shard, do
 
 _ADDRESS = re.compile(r"([a-z]+://)?[^\s/:]+:\d{1,5}|[a-z]+://\[[0-9a-fA-F:]+\]:\d{1,5}")
 Done = tuple[int, bytes]
 """The number of a shard, and the content of its file."""
+
+
+class Shard(Protocol):
+    """Work that is done and stored as a whole: runs of a sweep, or a file of a folder of captures."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def runs(self) -> int: ...
+
+    def do(self, threads: int | None = None, progress: Callable[[int, int], object] | None = None) -> bytes:
+        """Returns the content of its file. Calls `progress` with the finished runs and all of them."""
+        ...
 
 
 class SweepError(RuntimeError):
@@ -40,7 +53,7 @@ class Local:
                 progress(done - reported)
                 reported = done
 
-            content = do(shard, self.threads, advance)
+            content = shard.do(self.threads, advance)
             yield shard.number, content
 
 
@@ -123,4 +136,4 @@ def _do(shard: Shard, engine: str) -> bytes:
     """Runs a shard on a worker, which may have joined later than the others."""
     if _build_of_worker() != engine:
         raise RuntimeError(f"this worker has engine {_build_of_worker()}, the sweep is of {engine}")
-    return do(shard, threads=1)
+    return shard.do(threads=1)

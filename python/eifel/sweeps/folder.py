@@ -12,7 +12,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -126,6 +126,11 @@ class Folder:
         self._keep({self.shard(number).name: digest for number, digest in found.items()})
         return set(found)
 
+    def missing(self, design: Plan) -> list[int]:
+        """Returns the shards that are still to be done."""
+        there = self.done(design)
+        return [number for number in range(design.shards) if number not in there]
+
     def store(self, number: int, content: bytes) -> None:
         """Stores a shard, and then its checksum."""
         file = self.shard(number)
@@ -143,28 +148,31 @@ class Folder:
         return self.path / f"runs-{number:06}.parquet"
 
     def table(self) -> pa.Table:
-        """Returns all stored runs, with a row per flow of a run.
+        """Returns all stored rows: of a sweep, one per flow of a run.
 
         Raises BadInputError if the folder holds no sweep, or a changed file.
         """
         import pyarrow as pa
 
+        # A shard in which every run failed has no columns of numbers.
+        return pa.concat_tables(self.tables(), promote_options="default")
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Yields the rows of one shard after another. Raises BadInputError as `table` does."""
         manifest = self.manifest()
         if manifest is None:
             raise BadInputError(f"{self.path}: no sweep here (there is no {MANIFEST})")
         sums = self._sums()
-        tables = []
-        for file in sorted(self.path.glob("runs-*.parquet")):
-            content = file.read_bytes()
-            if sums.get(file.name) != hashlib.sha256(content).hexdigest():
-                raise BadInputError(f"{file}: not as it was written; `eifel sweep` makes it again")
-            tables.append(_read(content, manifest["identity"], file))
-        if not tables:
+        there = sorted(self.path.glob("runs-*.parquet"))
+        if not there:
             raise BadInputError(
                 f"{self.path}: nothing of {manifest['title']} is there yet; `eifel sweep` goes on with it"
             )
-        # A shard in which every run failed has no columns of numbers.
-        return pa.concat_tables(tables, promote_options="default")
+        for file in there:
+            content = file.read_bytes()
+            if sums.get(file.name) != hashlib.sha256(content).hexdigest():
+                raise BadInputError(f"{file}: not as it was written; `eifel sweep` makes it again")
+            yield _read(content, manifest["identity"], file)
 
     def _repr_html_(self) -> str:
         """Returns a notebook's view: the number of runs, and the mean of some numbers per cell and flow."""

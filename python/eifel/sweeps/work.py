@@ -44,6 +44,13 @@ class Shard:
     def runs(self) -> int:
         return sum(count for _, _, count in self.ranges)
 
+    def do(self, threads: int | None = None, progress: Progress | None = None) -> bytes:
+        """Runs the shard, and returns it as a Parquet file."""
+        from eifel import _engine
+
+        columns, failures = _engine.run_many(self.scenarios, self.ranges, threads, progress, keep_going=True)
+        return sealed(_table(self, columns, failures), self.sweep, self.number)
+
 
 def shard(design: Design, number: int) -> Shard:
     """Returns a shard by number. Runs are counted cell by cell, repetition by repetition."""
@@ -68,14 +75,6 @@ def shard(design: Design, number: int) -> Shard:
         tuple(tuple(flow.name for flow in source.flows) for source in sources),
         tuple((key, design.kind(key)) for key in design.keys),
     )
-
-
-def do(work: Shard, threads: int | None = None, progress: Progress | None = None) -> bytes:
-    """Runs a shard, and returns it as a Parquet file."""
-    from eifel import _engine
-
-    columns, failures = _engine.run_many(work.scenarios, work.ranges, threads, progress, keep_going=True)
-    return sealed(_table(work, columns, failures), work.sweep, work.number)
 
 
 def _table(work: Shard, columns: dict[str, Any], failures: Sequence[tuple[int, int, str]]) -> pa.Table:
