@@ -164,22 +164,28 @@ impl Evidence {
         self.accept_late(passing, point.when.frame, reaction.takes_at_least.max(timeout))
     }
 
-    /// Returns how soon a sender can send the segment at `position` again.
-    pub(crate) fn reaction(&self, stream: &Stream, position: u64, point: &CapturePoint) -> Reaction {
-        stream.reaction(self.was_prompted(position, point), point)
+    /// Returns how soon a sender can send the segment at `position` again, if that echoes `echo`.
+    pub(crate) fn reaction(
+        &self,
+        stream: &Stream,
+        (position, echo): (u64, Option<Timestamp>),
+        point: &CapturePoint,
+    ) -> Reaction {
+        stream.reaction(self.was_prompted(position, echo, point), point)
     }
 
     /// Returns whether `passing` is the first transmission of outstanding segment `index`, which
-    /// was passed over, or passed only as a retransmission so far. Marks the segment if so.
+    /// was passed over, or passed only as a retransmission so far. Marks the segment if so. It echoes
+    /// `echo`.
     pub(crate) fn accept_original(
         &mut self,
         stream: &mut Stream,
         index: usize,
-        passing: &Transmission,
+        (passing, echo): (&Transmission, Option<Timestamp>),
         point: &CapturePoint,
     ) -> bool {
         let Some(sent) = stream.out.get(index).copied() else { return false };
-        let reaction = self.reaction(stream, sent.start, point);
+        let reaction = self.reaction(stream, (sent.start, echo), point);
         if self.accept_late_original(&Transmission { start: sent.start, ..*passing }, stream, point) {
             return true;
         }
@@ -315,7 +321,7 @@ impl Evidence {
         }
         if !point.sack && self.repaired_below > block.start {
             // Without SACK, an ACK during a repair reports the next loss (RFC 6582).
-            self.receiver_reports.on_duplicate_ack(block.end, ack.when);
+            self.receiver_reports.on_duplicate_ack(block.end, (ack.when, ack.stamp));
         }
         let newly = &self.newly_acked;
         let data_behind = newly.duplicates > 0 || newly.count > MOST_DELAYED;
@@ -393,7 +399,7 @@ impl Evidence {
             one.is_open()
         });
         for block in ack.reports.sacks() {
-            self.receiver_reports.on_block(ack.cumulative, *block, ack.when);
+            self.receiver_reports.on_block(ack.cumulative, *block, (ack.when, ack.stamp));
             if self.sacked.count() < MOST_REMEMBERED {
                 self.sacked.add(*block);
             }
@@ -402,17 +408,20 @@ impl Evidence {
             self.receiver_reports.last_loss_sign = ack.when.nanos;
         }
         if !point.sack && ack.plain && !ack.advances && ack.cumulative == stream.una && stream.nxt > stream.una {
-            self.receiver_reports.on_duplicate_ack(stream.una, ack.when);
+            self.receiver_reports.on_duplicate_ack(stream.una, (ack.when, ack.stamp));
         }
     }
 
     /// Returns whether a report that `position` is missing had reached the sender before it sent
-    /// what passes now.
-    pub(crate) fn was_prompted(&self, position: u64, point: &CapturePoint) -> bool {
+    /// what passes now and echoes `echo`. With timestamps, the sender would echo that of the report (RFC
+    /// 7323, section 4.3), or a newer one.
+    pub(crate) fn was_prompted(&self, position: u64, echo: Option<Timestamp>, point: &CapturePoint) -> bool {
         let trip = point.sender_rtt().unwrap_or(0);
         // The sender and the path may be a little faster than in the shortest sample.
         let soonest = |since: u64| since + (trip - trip / 16).saturating_sub(INACCURATE);
-        self.receiver_reports.missing_since(position).is_some_and(|since| soonest(since) <= point.when.nanos)
+        let unknown = |stamp: Option<Timestamp>| echo.zip(stamp).is_some_and(|(echo, stamp)| echo.precedes(stamp));
+        let missing = self.receiver_reports.missing_since(position);
+        missing.is_some_and(|(since, stamp)| soonest(since) <= point.when.nanos && !unknown(stamp))
     }
 
     /// Counts ACKs without news. An ACK without news may answer an original that its retransmission

@@ -5,6 +5,7 @@
 
 use crate::result::When;
 use eifel_base::ranges::Block;
+use eifel_base::units::Timestamp;
 use std::collections::VecDeque;
 
 /// Reports remembered per direction.
@@ -13,8 +14,9 @@ const MOST: usize = 256;
 /// Consecutive reports of one block of data, which may grow.
 #[derive(Clone, Copy, Debug)]
 struct Report {
-    /// When the first of them passed, in nanoseconds.
+    /// When the first of them passed, in nanoseconds, and its timestamp.
     since: u64,
+    stamp: Option<Timestamp>,
     /// The frame of the last of them.
     frame: u64,
     /// Everything below this was acknowledged at first.
@@ -32,7 +34,7 @@ pub(crate) struct ReceiverReports {
 
 impl ReceiverReports {
     /// Records that an ACK of everything below `una` reports that `block` arrived.
-    pub(crate) fn on_block(&mut self, una: u64, block: Block, when: When) {
+    pub(crate) fn on_block(&mut self, una: u64, block: Block, (when, stamp): (When, Option<Timestamp>)) {
         let known = self.reports.iter_mut().rev().take(4).find(|known| known.block.start == block.start);
         match known {
             Some(known) if known.block.end <= block.end => (known.block.end, known.frame) = (block.end, when.frame),
@@ -41,14 +43,14 @@ impl ReceiverReports {
                 if self.reports.len() == MOST {
                     self.reports.pop_front();
                 }
-                self.reports.push_back(Report { since: when.nanos, frame: when.frame, una, block });
+                self.reports.push_back(Report { since: when.nanos, stamp, frame: when.frame, una, block });
             }
         }
     }
 
     /// Records a duplicate ACK without SACK blocks: the segment at `una` is missing.
-    pub(crate) fn on_duplicate_ack(&mut self, una: u64, when: When) {
-        self.on_block(una, Block { start: una + 1, end: una + 1 }, when);
+    pub(crate) fn on_duplicate_ack(&mut self, una: u64, at: (When, Option<Timestamp>)) {
+        self.on_block(una, Block { start: una + 1, end: una + 1 }, at);
     }
 
     /// Returns the frame of a report that `block` arrived.
@@ -58,9 +60,10 @@ impl ReceiverReports {
     }
 
     /// Returns when the first report passed that shows the data at `position` missing, in
-    /// nanoseconds.
-    pub(crate) fn missing_since(&self, position: u64) -> Option<u64> {
-        self.reports.iter().find(|one| (one.una..one.block.start).contains(&position)).map(|one| one.since)
+    /// nanoseconds, and its timestamp.
+    pub(crate) fn missing_since(&self, position: u64) -> Option<(u64, Option<Timestamp>)> {
+        let shows = |one: &&Report| (one.una..one.block.start).contains(&position);
+        self.reports.iter().find(shows).map(|one| (one.since, one.stamp))
     }
 }
 
@@ -68,8 +71,12 @@ impl ReceiverReports {
 mod tests {
     use super::*;
 
-    fn at(nanos: u64) -> When {
-        When { nanos, frame: nanos + 1 }
+    fn at(nanos: u64) -> (When, Option<Timestamp>) {
+        (When { nanos, frame: nanos + 1 }, Some(Timestamp(nanos as u32)))
+    }
+
+    fn since(nanos: u64) -> Option<(u64, Option<Timestamp>)> {
+        Some((nanos, Some(Timestamp(nanos as u32))))
     }
 
     #[test]
@@ -79,7 +86,7 @@ mod tests {
         reports.on_block(1000, Block { start: 3000, end: 5000 }, at(7));
         reports.on_block(1000, Block { start: 6000, end: 7000 }, at(9));
         let missing = [999, 1000, 2999, 3000, 5000, 6000].map(|position| reports.missing_since(position));
-        assert_eq!(missing, [None, Some(5), Some(5), Some(9), Some(9), None]);
+        assert_eq!(missing, [None, since(5), since(5), since(9), since(9), None]);
         let arrived = |start, end| reports.arrived(Block { start, end });
         assert_eq!([arrived(3000, 5000), arrived(6500, 7000), arrived(4500, 6500)], [Some(8), Some(10), None]);
     }
@@ -89,7 +96,7 @@ mod tests {
         let mut reports = ReceiverReports::default();
         reports.on_duplicate_ack(1000, at(5));
         reports.on_duplicate_ack(1000, at(6));
-        assert_eq!([1000, 1001].map(|position| reports.missing_since(position)), [Some(5), None]);
+        assert_eq!([1000, 1001].map(|position| reports.missing_since(position)), [since(5), None]);
         assert_eq!(reports.arrived(Block { start: 1000, end: 1001 }), None);
     }
 
@@ -101,6 +108,6 @@ mod tests {
         }
         assert_eq!(reports.reports.len(), MOST);
         assert_eq!(reports.arrived(Block { start: 5, end: 9 }), None);
-        assert_eq!(reports.missing_since(1), Some(1));
+        assert_eq!(reports.missing_since(1), since(1));
     }
 }

@@ -11,6 +11,8 @@ const TICKS: [u64; 8] = [1_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000, 20_
 /// The number of fine ticks in [`TICKS`], up to ten milliseconds. A coarser clock tells less than
 /// the time of passing does.
 const FINE: usize = 5;
+/// The least number of ticks that bounds their length: by then the delay of one packet makes little of it.
+const ENOUGH_TICKS: u64 = 4;
 /// The shortest time, in nanoseconds, over which a tick length is measured.
 const LONG_ENOUGH: u64 = 100_000_000;
 
@@ -37,6 +39,14 @@ impl SenderClock {
     /// Returns the length of a tick in nanoseconds, if it is known and not coarse.
     pub(crate) fn tick(&self) -> Option<u64> {
         self.place.map(|place| TICKS[usize::from(place)])
+    }
+
+    /// Returns whether a tick is shorter than `limit`, in nanoseconds, as far as the packets show that passed
+    /// until `now`. Known much sooner than the tick.
+    pub(crate) fn is_shorter_than(&self, limit: u64, now: u64) -> bool {
+        let ticks = u64::from(self.same.0.wrapping_sub(self.first.0));
+        let passed = now.saturating_sub(self.began);
+        self.began != 0 && (ENOUGH_TICKS..1 << 31).contains(&ticks) && passed < limit * ticks
     }
 
     /// Reads a field from each cache line of the clock.
@@ -126,6 +136,17 @@ mod tests {
         assert_eq!(clock.left(stamp(410), (1000 + 410 + 20) * MS), (1000 + 410 + 20) * MS);
         assert_eq!(clock.left(stamp(420), (1000 + 900) * MS), (1000 + 420 + 20) * MS);
         assert_eq!(clock.left(None, 7), 7);
+    }
+
+    #[test]
+    fn a_few_ticks_bound_their_length() {
+        let mut clock = SenderClock::default();
+        let known = [0, 3, 4, 5].map(|tick| {
+            clock.left(Some(Timestamp(7 + tick)), (1000 + u64::from(tick)) * MS);
+            clock.is_shorter_than(2 * MS, (1000 + u64::from(tick)) * MS)
+        });
+        assert_eq!(known, [false, false, true, true]);
+        assert!(!clock.is_shorter_than(2 * MS, 1010 * MS) && !clock.is_shorter_than(MS, 1005 * MS));
     }
 
     #[test]

@@ -88,8 +88,10 @@ impl Reaction {
     /// nothing of that wait.
     pub(crate) fn new(prompted: bool, shortest: Option<u64>, smoothed: Option<u64>, held: bool) -> Self {
         let least = reordered_within(shortest);
-        let timer = smoothed.filter(|_| !prompted && !held).map(|trip| trip.max(SHORTEST_TIMER));
-        Self { prompted, shortest, takes_at_least: least.max(timer.unwrap_or(0)), timer }
+        let waits = !prompted && !held;
+        let timer = smoothed.filter(|_| waits).map(|trip| trip.max(SHORTEST_TIMER));
+        let takes_at_least = least.max(timer.unwrap_or(if waits { SHORTEST_TIMER } else { 0 }));
+        Self { prompted, shortest, takes_at_least, timer }
     }
 }
 
@@ -218,7 +220,12 @@ impl SendOrder {
         // ticks are longer.
         let same_tick = passing.stamped && next.is_some_and(|next| next.stamped);
         let short = |tick: u64| !reaction.prompted || reaction.shortest.is_some_and(|trip| tick <= trip);
-        same_tick && self.tick().is_some_and(short)
+        // What was not prompted waits for a timer, which is longer than a short tick.
+        let unprompted = || {
+            let clock = self.remote.as_ref().map(|remote| &remote.clock);
+            !reaction.prompted && clock.is_some_and(|clock| clock.is_shorter_than(SHORTEST_TIMER, passing.nanos))
+        };
+        same_tick && (self.tick().is_some_and(short) || unprompted())
             || passing.nanos.saturating_sub(missing.nanos) < reaction.takes_at_least
     }
 

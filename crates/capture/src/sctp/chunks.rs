@@ -109,7 +109,7 @@ impl Chunks {
         let evidence = &mut self.retransmissions.evidence;
         let smoothed = self.estimate.get().map(|(smoothed, _)| smoothed + point.sender_rtt().unwrap_or(0));
         let reacts = |prompted| Reaction::new(prompted, point.round_trip_at_least(), smoothed, false);
-        let reaction = reacts(evidence.was_prompted(position, point));
+        let reaction = reacts(evidence.was_prompted(position, None, point));
         let sent = position.checked_sub(self.una).and_then(|index| self.out.get_mut(index as usize));
         let overtaken = |sent: &Transmission| sent.missing && self.order.is_reordered(&passing, sent, None, &reaction);
         let late = evidence.accept_late(&passing, point.when.frame, reacts(false).takes_at_least)
@@ -215,7 +215,7 @@ impl Chunks {
             // A SACK that was overtaken may report chunks that are acknowledged by now.
             let block = Block { start: (base + u64::from(first)).max(self.una), end: base + u64::from(last) + 1 };
             if first > 0 && block.start < block.end && block.end <= self.nxt() {
-                self.retransmissions.evidence.receiver_reports.on_block(self.una, block, point.when);
+                self.retransmissions.evidence.receiver_reports.on_block(self.una, block, (point.when, None));
                 let (una, out, under_way) = (self.una, &self.out, &mut self.under_way);
                 self.retransmissions.evidence.sacked.insert(block, |gap| {
                     newest = out.get((gap.end - 1 - una) as usize).copied().or(newest);

@@ -53,7 +53,7 @@ impl LossState {
         let mut state = Self { recent: RecentPackets::of(stream), ..Self::default() };
         if stream.duplicates > 0 {
             let when = When { nanos: stream.last_ack, frame: 0 };
-            state.retransmissions.evidence.receiver_reports.on_duplicate_ack(stream.una, when);
+            state.retransmissions.evidence.receiver_reports.on_duplicate_ack(stream.una, (when, None));
         }
         state
     }
@@ -144,7 +144,7 @@ impl LossState {
         }
         let evidence = &self.retransmissions.evidence;
         let (now, shortest) = (point.when.nanos, point.round_trip().unwrap_or(0));
-        let reaction = evidence.reaction(stream, start, point);
+        let reaction = evidence.reaction(stream, (start, data.echo), point);
         let Some(since) = self.recent.since(data, now) else { return false };
         // Both left within a tick of the sender's clock, and no timer is so short.
         if !reaction.prompted && data.stamp.is_some() && stream.order.has_fine_clock() {
@@ -183,7 +183,8 @@ impl LossState {
                 if sent.missing && sent.copies == 1 {
                     stream.counts.bytes_not_seen -= u64::from(sent.len);
                 }
-                if self.retransmissions.evidence.accept_original(stream, index, &passing(block, data, point), point) {
+                let passing = (&passing(block, data, point), data.echo);
+                if self.retransmissions.evidence.accept_original(stream, index, passing, point) {
                     stream.counts.reordered += 1;
                     // A segment that was passed over has the time of the data behind it.
                     let late = sent.missing.then(|| point.when.nanos.saturating_sub(sent.nanos));
