@@ -26,7 +26,7 @@ SEAMS = {
 NOT_HERE = (
     ("NCR", "RFC 4653", "waits with a fast retransmit until about a window of later data has been reported"),
     (
-        "Average and timer for DupThresh",
+        "Average DupThresh",
         "Blanton and Allman 2002",
         "DupThresh as a smoothed average of the reordering's lengths, or a timer before the fast retransmit; "
         "`rfc6675` has their other ways",
@@ -38,7 +38,7 @@ NOT_HERE = (
     ),
     (
         "Changeover and CMT",
-        "Iyengar and others",
+        "Ladha, Baucke, Ludwig and Amer 2004",
         "SCTP that moves to another primary path, or sends new data on several paths at once",
     ),
     ("TCP Echo option", "draft-zimmermann-tcpm-spurious-rxmit-00", "an option that tells every retransmission apart"),
