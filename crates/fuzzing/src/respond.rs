@@ -57,6 +57,7 @@ fn verdict(u: &mut Unstructured<'_>) -> Result<Verdict> {
         loss_seen: u.arbitrary()?,
         mss,
         initial_window: u64::from(mss) * u.int_in_range(1..=1_000_000)?,
+        fast_retransmitted: cause == Cause::Timeout && u.arbitrary()?,
     })
 }
 

@@ -347,6 +347,13 @@ impl Watch {
         episode
     }
 
+    /// Returns whether the open episode is a fast retransmit of the oldest segment, and this was sent.
+    pub(crate) fn oldest_is_fast_retransmitted(&self) -> bool {
+        let una = self.view.una;
+        let oldest = |episode: &Episode| episode.cause == Cause::FastRetransmit && episode.start == una;
+        self.episode().is_some_and(oldest) && !self.awaits_first
+    }
+
     /// Counts a timer expiry in the open episode, if an earlier expiry for the same oldest segment
     /// opened it. Returns the number of expiries, or `None` if this one must open an episode.
     pub fn count_timeout(&mut self) -> Option<u32> {

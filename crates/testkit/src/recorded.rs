@@ -49,7 +49,13 @@ pub const RECORDED: [(&str, &[&str]); 10] = [
 
 /// Parameters that recorded algorithms have got since: the algorithm, and its parameter. Recorded
 /// cases never draw them, so that an added parameter shifts no draw either.
-const ADDED: &[(&str, &str)] = &[("min-plus-plus", "on_genuine")];
+const ADDED: &[(&str, &str)] = &[
+    ("min-plus-plus", "on_genuine"),
+    ("rfc4015", "decay"),
+    ("rfc6675", "after_spurious_fast_retransmit"),
+    ("fack", "off_when_reordered"),
+    ("rfc6298", "restarted_by"),
+];
 
 /// Returns whether an algorithm has got this parameter since cases were recorded.
 pub fn is_added(algorithm: &str, parameter: &str) -> bool {

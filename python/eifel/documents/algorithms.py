@@ -25,6 +25,22 @@ SEAMS = {
 
 NOT_HERE = (
     ("NCR", "RFC 4653", "waits with a fast retransmit until about a window of later data has been reported"),
+    (
+        "Average DupThresh",
+        "Blanton and Allman 2002",
+        "DupThresh as a smoothed average of the reordering's lengths, or a timer before the fast retransmit; "
+        "`rfc6675` has their other ways",
+    ),
+    (
+        "Shared control blocks",
+        "RFC 9040",
+        "connections to one destination share what they learnt, which Gurtov and Ludwig suggest for the timer",
+    ),
+    (
+        "Changeover and CMT",
+        "Ladha, Baucke, Ludwig and Amer 2004",
+        "SCTP that moves to another primary path, or sends new data on several paths at once",
+    ),
     ("TCP Echo option", "draft-zimmermann-tcpm-spurious-rxmit-00", "an option that tells every retransmission apart"),
     ("TCP-DOOR", "Wang and Zhang 2002", "detects reordering at both ends, and suspends the reaction to losses"),
     ("RR-TCP", "Zhang, Karp, Floyd and Peterson 2003", "adapts the threshold of duplicate ACKs by DSACK"),

@@ -7,6 +7,7 @@ from eifel.documents import AUTHOR, DETECTORS, FINDINGS, LIARS, PARTIAL_CREDIT, 
 from eifel.documents.detectors import episodes
 from eifel.documents.stored import Stored, mean
 from eifel.papers.responding.adaptation import GENUINE, OSCILLATES, SPIKES
+from eifel.studies import adapting as adapting_study
 from eifel.studies import proof as proof_study
 from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
 from eifel.studies.proof import RECOVERIES
@@ -184,6 +185,29 @@ def adaptation(store: Stored) -> list[tuple[str, str]]:
     )
 
 
+def adapting(store: Stored) -> list[tuple[str, str]]:
+    """Returns docs/internals/findings.md's sentences about senders that learn."""
+
+    def of(column: str, case: str, sender: str) -> float:
+        return mean(store, "detectors.adapting", column, case=case, sender=sender)
+
+    kept, one, above = (
+        f"{of('spurious_fast_retransmits', adapting_study.LOSSES, sender):.1f}"
+        for sender in ("rfc6675", "rfc6675, one more", "rfc6675, above length")
+    )
+    reordered, long = adapting_study.REORDERED, adapting_study.LONG
+    fack, off = (of("spurious_fast_retransmits", reordered, sender) for sender in ("fack", "fack, off when reordered"))
+    late = [f"{of('time_s', long, sender):.1f}" for sender in ("DSACK, decay", "DSACK", "Eifel", "Eifel, decay")]
+    return quoted(
+        FINDINGS,
+        f"RFC 6675's sender makes {kept} spurious fast retransmits a minute, {one} if each raises DupThresh by one, "
+        f"and {above} if DupThresh rises above the duplicates",
+        f"leaves {off:.0f} of {fack:.0f} spurious fast retransmits a minute",
+        f"With DSACK a transfer takes {late[0]} s instead of {late[1]}. With Eifel it takes {late[2]} s, and "
+        f"{late[3]} with the decay",
+    )
+
+
 def quotes(store: Stored) -> list[tuple[str, str]]:
     return [
         *truth(store),
@@ -193,4 +217,5 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
         *found(store),
         *proof(store),
         *adaptation(store),
+        *adapting(store),
     ]

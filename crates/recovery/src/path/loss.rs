@@ -99,9 +99,11 @@ impl Path {
             peer_window: flight.peer_window,
             estimate: self.rto.estimate(),
         };
+        let fast_retransmitted = cause == Cause::Timeout && self.watch.oldest_is_fast_retransmitted();
         let state = self.undo_state_mut();
         (state.saved, state.lost_since, state.undone) = (Some(saved), lost_since, false);
         state.before_repair = Some(before_repair);
+        state.fast_retransmitted = fast_retransmitted;
         let episode = self.watch.open_episode(cause);
         self.watch.tell(Event::EpisodeOpened { episode, saved });
     }

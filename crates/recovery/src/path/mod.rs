@@ -21,7 +21,7 @@ use crate::grant::Grant;
 use crate::pace::{Pace, Permit};
 use crate::respond::Response;
 use crate::rto::after_spurious::AfterSpurious;
-use crate::rto::{Rto, TimerChange};
+use crate::rto::{RestartedBy, Rto, TimerChange};
 use crate::view::Negotiated;
 use crate::watch::Watch;
 use eifel_base::time::{Duration, Instant};
@@ -47,8 +47,8 @@ pub struct Path {
     /// Traces of loss signals and ECN-Echoes; `None` before the first.
     undo_state: Option<Box<UndoState>>,
     pub(crate) rto: Box<dyn Rto>,
-    /// Whether ACKs of new data restart the timer.
-    restarts: bool,
+    /// The ACKs that restart the timer.
+    restarted_by: RestartedBy,
     pub(crate) congest: Box<dyn Congest>,
     /// `None` if the chosen algorithm never holds anything back.
     pub(crate) pace: Option<Box<dyn Pace>>,
@@ -71,7 +71,7 @@ impl Path {
             consecutive_timeouts: 0,
             reductions: 0,
             undo_state: None,
-            restarts: parts.rto.restarts(),
+            restarted_by: parts.rto.restarted_by(),
             rto: parts.rto,
             congest: parts.congest,
             pace: parts.pace,

@@ -10,7 +10,7 @@
 use super::Path;
 use crate::congest::Progress;
 use crate::fact::{Covered, Echo};
-use crate::rto::Sample;
+use crate::rto::{RestartedBy, Sample};
 use eifel_base::time::Instant;
 
 impl Path {
@@ -35,7 +35,7 @@ impl Path {
             None => self.rto.expires(now, oldest),
         };
         self.grow(progress);
-        if self.restarts {
+        if self.restarted_by != RestartedBy::Nothing {
             self.timer = expires.max(now);
         }
     }

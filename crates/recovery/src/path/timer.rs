@@ -2,7 +2,7 @@
 
 use super::Path;
 use crate::fact::Acked;
-use crate::rto::{Sample, TimerChange};
+use crate::rto::{RestartedBy, Sample, TimerChange};
 use eifel_base::time::{Duration, Instant};
 
 impl Path {
@@ -17,6 +17,9 @@ impl Path {
     /// [rfc6298:5.3]
     pub(crate) fn run_timer(&mut self, now: Instant, acked: &Acked<'_>, restart: bool, oldest: Option<Instant>) {
         if acked.bytes == 0 {
+            if acked.duplicate && self.restarted_by == RestartedBy::Duplicates {
+                self.restart_timer(now, oldest.unwrap_or(now));
+            }
             return;
         }
         if acked.all {
@@ -38,7 +41,7 @@ impl Path {
     /// Restarts the timer, unless it is one that ACKs never restart. `oldest` is when the oldest
     /// outstanding segment was last sent.
     pub(crate) fn restart_timer(&mut self, now: Instant, oldest: Instant) {
-        if self.restarts {
+        if self.restarted_by != RestartedBy::Nothing {
             self.timer = self.rto.expires(now, oldest).max(now);
         }
     }

@@ -22,6 +22,8 @@ pub(super) struct UndoState {
     pub(super) lost_since: Instant,
     /// Whether the cut of the last loss signal was undone.
     pub(super) undone: bool,
+    /// Whether the last loss signal was a timeout of a segment that a fast retransmit had sent again.
+    pub(super) fast_retransmitted: bool,
     /// Whether the path has ever had a loss signal that was not judged spurious.
     pub(super) loss_seen: bool,
     /// ECN-Echoes of the peer.

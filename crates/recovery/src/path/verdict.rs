@@ -109,14 +109,16 @@ impl Path {
     }
 
     fn verdict(&self, episode: &Episode, acked: Option<&Acked<'_>>, flight: u64) -> Verdict {
+        let state = self.undo_state.as_ref();
         Verdict {
             cause: episode.cause,
             timeouts: episode.timeouts,
+            fast_retransmitted: state.is_some_and(|state| state.fast_retransmitted),
             flight,
             acked: acked.map_or(0, |acked| acked.bytes),
             ece: acked.is_some_and(|acked| acked.ece),
-            before_repair: self.undo_state.as_ref().and_then(|state| state.before_repair).unwrap_or(self.window),
-            loss_seen: self.undo_state.as_ref().is_some_and(|state| state.loss_seen),
+            before_repair: state.and_then(|state| state.before_repair).unwrap_or(self.window),
+            loss_seen: state.is_some_and(|state| state.loss_seen),
             mss: self.watch.view().mss,
             initial_window: self.initial_window,
         }

@@ -1,16 +1,21 @@
 //! *Looks at* the forward-most SACK block.
 //! *Decides* that all segments missing below that block have left the network, and retransmits them
 //! as cwnd allows.
-//! *Blind to* reordering: it deems an overtaken segment lost.
+//! *Blind to* reordering: it deems an overtaken segment lost. With `off_when_reordered`, it acts as NewReno-SACK once a
+//! fast retransmit was judged spurious.
 //! *From* Mathis and Mahdavi, "Forward Acknowledgement: Refining TCP Congestion Control", sections 3.1 and 3.2;
 //! "Responding to Spurious Timeouts in TCP", section III.A.
 
 use super::fast_recovery::{FastRecovery, Signal};
+use super::newreno_sack::{NewRenoSack, Restarts, When};
 use super::policy::{ProcessedAck, RecoveryPolicy, WithPolicy};
-use super::rules::{Follows, RULES, Rules};
+use super::rules::{
+    BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, FOLLOWS, Follows, LIMITED_TRANSMIT, RESUME, Rules,
+};
 use super::{Decisions, Next, Step};
 use crate::congest::Window;
-use crate::registry::Entry;
+use crate::fact::{Block, Cause, Kind};
+use crate::registry::{Entry, Parameter};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
 
@@ -18,23 +23,48 @@ pub(super) const ENTRY: Entry = Entry {
     name: "fack",
     summary: "everything below the highest SACK block has left the network",
     source: "Mathis and Mahdavi 1996",
-    parameters: RULES,
+    parameters: &[
+        DUPLICATE_THRESHOLD,
+        LIMITED_TRANSMIT,
+        BUGFIX,
+        BELOW_SPURIOUS_POINT,
+        RESUME,
+        FOLLOWS,
+        Parameter::switch(
+            "off_when_reordered",
+            "after a fast retransmit that was judged spurious, newreno-sack decides (Linux switches FACK off then)",
+            false,
+        ),
+    ],
     ..Entry::recovery(|parameters| {
         // ns-2's FACK has no Limited Transmit.
         let rules = Rules::of_either(parameters);
         let limited_transmit = rules.limited_transmit && rules.follows == Follows::Source;
-        Box::new(WithPolicy::new(FastRecovery::new(Rules { limited_transmit, ..rules }), Fack::default()))
+        let recovery = FastRecovery::new(Rules { limited_transmit, ..rules });
+        Box::new(WithPolicy::new(recovery, Fack::new(parameters.switch("off_when_reordered"))))
     })
 };
 
 /// Forward acknowledgement.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Fack {
     /// ns-2: the window of this recovery, in bytes. It begins with one segment and grows with each
     /// ACK.
     cwnd: u64,
     /// ns-2: ssthresh in bytes, as of the last call of `next`.
     ssthresh: u64,
+    off: Off,
+}
+
+/// What reordering does to FACK.
+#[derive(Clone, Debug)]
+enum Off {
+    /// Nothing.
+    Never,
+    /// It switches FACK off, once it is seen.
+    WhenReordered,
+    /// FACK is off, and this decides.
+    Now(NewRenoSack),
 }
 
 /// Returns whether snd.fack is more than DupThresh segments ahead of snd.una: the trigger of section 3.2.
@@ -44,6 +74,12 @@ fn far_ahead(recovery: &FastRecovery, board: &Scoreboard, view: &View) -> bool {
 }
 
 impl Fack {
+    /// Creates the algorithm. `off_when_reordered` is the parameter.
+    pub fn new(off_when_reordered: bool) -> Self {
+        let off = if off_when_reordered { Off::WhenReordered } else { Off::Never };
+        Self { cwnd: 0, ssthresh: 0, off }
+    }
+
     /// Decides as ns-2 does. Any ACK may begin fast recovery if SACK reports reach far enough
     /// ahead, even below the recovery point. Until fast recovery begins, nothing is sent while SACK
     /// reports are outstanding. It ends once the recovery point is acknowledged and no SACK report
@@ -80,6 +116,9 @@ impl Fack {
 
 impl RecoveryPolicy for Fack {
     fn on_signal(&mut self, signal: Signal, recovery: &mut FastRecovery, ack: &ProcessedAck<'_>) -> Decisions {
+        if let Off::Now(instead) = &mut self.off {
+            return instead.on_signal(signal, recovery, ack);
+        }
         let &ProcessedAck { board, view, .. } = ack;
         if recovery.rules().follows == Follows::Ns2 {
             return self.on_ns2(signal, recovery, board, view);
@@ -96,7 +135,17 @@ impl RecoveryPolicy for Fack {
         Decisions { step, lost_below: recovery.in_fast_recovery().then(|| board.highest_sacked()), ..Decisions::STAY }
     }
 
-    fn next(&mut self, recovery: &FastRecovery, board: &Scoreboard, window: &Window, _: &View, _: bool) -> Next {
+    fn next(
+        &mut self,
+        recovery: &FastRecovery,
+        board: &Scoreboard,
+        window: &Window,
+        view: &View,
+        unsent: bool,
+    ) -> Next {
+        if let Off::Now(instead) = &mut self.off {
+            return instead.next(recovery, board, window, view, unsent);
+        }
         self.ssthresh = window.ssthresh;
         let cwnd = match recovery.rules().follows {
             Follows::Source => window.cwnd,
@@ -106,5 +155,28 @@ impl RecoveryPolicy for Fack {
         // below snd.fack marked as lost.
         let room = cwnd.saturating_sub(board.pipe());
         Next::hole_or_new(board.first_hole(board.resent_below(), board.lost_below()), room)
+    }
+
+    fn on_timeout(&mut self, view: &View) {
+        if let Off::Now(instead) = &mut self.off {
+            instead.on_timeout(view);
+        }
+    }
+
+    /// The undo ends fast recovery, so NewReno-SACK begins with the next one.
+    fn on_spurious(&mut self, cause: Cause) {
+        match &mut self.off {
+            Off::WhenReordered if cause == Cause::FastRetransmit => {
+                self.off = Off::Now(NewRenoSack::new(When::Always, Restarts::Every));
+            }
+            Off::Now(instead) => instead.on_spurious(cause),
+            Off::WhenReordered | Off::Never => {}
+        }
+    }
+
+    fn on_sent(&mut self, sent: Block, kind: Kind) {
+        if let Off::Now(instead) = &mut self.off {
+            instead.on_sent(sent, kind);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What all recovery algorithms share: they count duplicate ACKs, begin a fast retransmit
 //! at the third, allow Limited Transmit (RFC 3042), and go back N after a timeout.
 
-use super::rules::{Follows, Rules};
+use super::rules::{Follows, Raised, Rules};
 use super::{HighRxt, Next, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Cause, Kind};
@@ -77,6 +77,10 @@ pub struct FastRecovery {
     /// Whether nothing may be sent outside of fast recovery. Only FACK as in ns-2 sets it.
     suspended: bool,
     duplicates: u32,
+    /// DupThresh as configured. That of the rules may have risen.
+    configured_threshold: u32,
+    /// Duplicates that the last fast retransmit's segment caused, until an ACK of new data came.
+    length: u32,
     /// Bytes that Limited Transmit has sent since new data was last acknowledged.
     limited: u64,
     /// The first position beyond cwnd at the last call of `next`. New data beyond it counts as
@@ -98,6 +102,8 @@ impl FastRecovery {
             oldest_forced: false,
             suspended: false,
             duplicates: 0,
+            configured_threshold: rules.duplicate_threshold,
+            length: 0,
             limited: 0,
             window_end: 0,
             recover: 0,
@@ -147,6 +153,7 @@ impl FastRecovery {
     pub fn on_ack(&mut self, acked: &Acked, view: &View) -> Signal {
         let mut signal = Signal::Quiet;
         if acked.bytes > 0 {
+            self.note_length();
             self.duplicates = 0;
             self.limited = 0;
             signal = self.advance(acked.cumulative);
@@ -159,6 +166,23 @@ impl FastRecovery {
             return Signal::Threshold;
         }
         if signal == Signal::Quiet { Signal::Duplicate } else { signal }
+    }
+
+    /// Keeps the number of duplicates that the segment of a fast retransmit has caused.
+    fn note_length(&mut self) {
+        if self.in_fast_recovery() {
+            self.length = self.length.max(self.duplicates);
+        }
+    }
+
+    /// Raises DupThresh: the network reorders. A raised one never falls here.
+    fn raise_threshold(&mut self) {
+        let threshold = &mut self.rules.duplicate_threshold;
+        *threshold = match self.rules.raised {
+            Raised::Never => *threshold,
+            Raised::ByOne => *threshold + 1,
+            Raised::AboveLength => (*threshold).max(self.length + 1),
+        };
     }
 
     fn is_duplicate(&self, acked: &Acked, view: &View) -> bool {
@@ -193,6 +217,7 @@ impl FastRecovery {
     pub fn enter(&mut self, point: u64) -> Step {
         self.phase = Phase::FastRecovery { point };
         self.recover = point;
+        self.length = 0;
         self.oldest_forced = true;
         Step::Enter { limited: self.limited }
     }
@@ -236,6 +261,7 @@ impl FastRecovery {
     pub fn on_timeout(&mut self, nxt: u64) {
         self.phase = Phase::AfterTimeout { point: nxt };
         self.recover = nxt;
+        self.rules.duplicate_threshold = self.configured_threshold;
         self.duplicates = 0;
         self.limited = 0;
         self.oldest_forced = false;
@@ -247,7 +273,11 @@ impl FastRecovery {
         self.oldest_forced = false;
         let resume = match cause {
             Cause::Timeout => self.rules.resume,
-            Cause::FastRetransmit => Resume::NextUnsent,
+            Cause::FastRetransmit => {
+                self.note_length();
+                self.raise_threshold();
+                Resume::NextUnsent
+            }
         };
         if resume == Resume::NextUnsent {
             self.phase = Phase::Open;

@@ -11,7 +11,7 @@ use super::reno_sack::Pipe;
 use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, FOLLOWS, LIMITED_TRANSMIT, RESUME, Rules};
 use super::{Decisions, HighRxt, Next, Step};
 use crate::congest::Window;
-use crate::fact::{Acked, Block, Kind};
+use crate::fact::{Acked, Block, Cause, Kind};
 use crate::registry::{Entry, Parameter, RESPONDING};
 use crate::scoreboard::Scoreboard;
 use crate::view::View;
@@ -145,7 +145,7 @@ impl RecoveryPolicy for NewRenoSack {
         self.timeout = Timeout::Unjudged { point: view.nxt };
     }
 
-    fn on_spurious(&mut self) {
+    fn on_spurious(&mut self, _: Cause) {
         self.hole_forced = false;
         if let Timeout::Unjudged { point } = self.timeout {
             self.timeout = Timeout::Spurious { point };

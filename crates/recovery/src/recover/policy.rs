@@ -31,7 +31,7 @@ pub trait RecoveryPolicy: Clone + core::fmt::Debug + Send + 'static {
     fn on_timeout(&mut self, _: &View) {}
 
     /// Learns that the last loss signal was spurious.
-    fn on_spurious(&mut self) {}
+    fn on_spurious(&mut self, _cause: Cause) {}
 
     /// Learns that `sent` was sent.
     fn on_sent(&mut self, _sent: Block, _: Kind) {}
@@ -63,7 +63,7 @@ impl<A: RecoveryPolicy> Recovery for WithPolicy<A> {
     }
 
     fn on_spurious(&mut self, cause: Cause) -> Resume {
-        self.policy.on_spurious();
+        self.policy.on_spurious(cause);
         self.recovery.on_spurious(cause)
     }
 

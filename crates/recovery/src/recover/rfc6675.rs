@@ -3,12 +3,13 @@
 //! pipe below cwnd.
 //! *Blind to* the loss of a retransmission, except for one rescue retransmission at the end of the
 //! window.
-//! *From* RFC 6675, sections 4 and 5.
+//! *From* RFC 6675, sections 4 and 5. `after_spurious_fast_retransmit` is from Blanton and Allman, "On Making TCP More
+//! Robust to Packet Reordering", whose further ways (an average, and a timer) are not here.
 
 use super::fast_recovery::{FastRecovery, Signal};
 use super::policy::{ProcessedAck, RecoveryPolicy, WithPolicy};
 use super::prr::{Prr, REDUCTION, Reduction};
-use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
+use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RAISED, RESUME, Rules};
 use super::{Decisions, HighRxt, Next, Step};
 use crate::congest::Window;
 use crate::fact::{Block, Kind};
@@ -20,9 +21,9 @@ pub(super) const ENTRY: Entry = Entry {
     name: "rfc6675",
     summary: "conservative recovery with SACK",
     source: "RFC 6675",
-    parameters: &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, REDUCTION],
+    parameters: &[DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, BUGFIX, BELOW_SPURIOUS_POINT, RESUME, REDUCTION, RAISED],
     ..Entry::recovery(|parameters| {
-        let recovery = FastRecovery::by_sack(Rules::of(parameters));
+        let recovery = FastRecovery::by_sack(Rules::of_rising(parameters));
         Box::new(WithPolicy::new(recovery, Rfc6675::new(Reduction::of(parameters, &REDUCTION))))
     })
 };

@@ -8,6 +8,8 @@ use crate::registry::{Parameter, Parameters};
 pub struct Rules {
     /// DupThresh: duplicate ACKs that begin a fast retransmit.
     pub duplicate_threshold: u32,
+    /// How DupThresh rises after a spurious fast retransmit.
+    pub raised: Raised,
     /// Whether duplicate ACKs allow new segments before a fast retransmit: two by RFC 3042, or as many as RFC 6675 finds
     /// room for.
     pub limited_transmit: bool,
@@ -23,6 +25,15 @@ pub struct Rules {
     pub follows: Follows,
 }
 
+/// How DupThresh rises after a fast retransmit that was judged spurious (Blanton and Allman).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Raised {
+    Never,
+    ByOne,
+    /// To one more than the duplicates that the reordering caused, if that is more.
+    AboveLength,
+}
+
 /// The rules where an algorithm's source and ns-2.35 differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Follows {
@@ -34,6 +45,12 @@ pub enum Follows {
 
 pub(super) const DUPLICATE_THRESHOLD: Parameter =
     Parameter::integer("duplicate_threshold", "DupThresh: duplicate ACKs that begin a fast retransmit", 3, (1, 1000));
+pub(super) const RAISED: Parameter = Parameter::word(
+    "after_spurious_fast_retransmit",
+    "how DupThresh rises (Blanton and Allman): not, by one, or above the reordering's duplicates; a timeout resets it",
+    "keep",
+    &["keep", "one-more", "above-length"],
+);
 pub(super) const LIMITED_TRANSMIT: Parameter = Parameter::switch(
     "limited_transmit",
     "the first two duplicate ACKs release a new segment each (RFC 3042); rfc6675: as pipe falls",
@@ -65,6 +82,7 @@ impl Rules {
     pub(super) fn of(parameters: &Parameters) -> Self {
         Self {
             duplicate_threshold: parameters.integer("duplicate_threshold") as u32,
+            raised: Raised::Never,
             limited_transmit: parameters.switch("limited_transmit"),
             bugfix: parameters.switch("bugfix"),
             below_spurious_point: parameters
@@ -79,5 +97,11 @@ impl Rules {
     pub(super) fn of_either(parameters: &Parameters) -> Self {
         let follows = parameters.word("follows", &[("source", Follows::Source), ("ns-2", Follows::Ns2)]);
         Self { follows, ..Self::of(parameters) }
+    }
+
+    /// Reads the settings of an algorithm whose DupThresh may rise.
+    pub(super) fn of_rising(parameters: &Parameters) -> Self {
+        let words = [("keep", Raised::Never), ("one-more", Raised::ByOne), ("above-length", Raised::AboveLength)];
+        Self { raised: parameters.word("after_spurious_fast_retransmit", &words), ..Self::of(parameters) }
     }
 }

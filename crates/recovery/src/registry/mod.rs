@@ -242,7 +242,8 @@ mod tests {
         assert_eq!(
             refused("bugfx", 0),
             "unknown parameter \"bugfx\" for fack (did you mean \"bugfix\"?); allowed: duplicate_threshold, \
-             limited_transmit, bugfix, fast_retransmit_below_recovery_point, after_spurious_timeout, follows"
+             limited_transmit, bugfix, fast_retransmit_below_recovery_point, after_spurious_timeout, follows, \
+             off_when_reordered"
         );
     }
 }

@@ -1,7 +1,8 @@
-//! *Looks at* how often the oldest segment was retransmitted.
+//! *Looks at* how often the oldest segment was retransmitted. A fast retransmit counts too.
 //! *Decides* for option 1 after one retransmission, option 2 after two, option 3 after three or more.
 //! *Blind to* the path itself: the length of a delay says little about how much it has changed.
-//! *From* the original Eifel response, quoted in "Responding to Spurious Timeouts in TCP", section III.B.
+//! *From* Ludwig, chapter 5, section 5.2.2, with its footnote 1 (`t_rxtshift++`); quoted in "Responding to Spurious
+//! Timeouts in TCP", section III.B.
 
 use super::option_1::Option1;
 use super::option_2::Option2;
@@ -24,7 +25,7 @@ pub struct ByRetransmissions;
 
 impl Response for ByRetransmissions {
     fn respond(&mut self, verdict: &Verdict, saved: &Saved, now: &Window) -> Adjust {
-        match verdict.timeouts {
+        match verdict.timeouts.saturating_add(u32::from(verdict.fast_retransmitted)) {
             0 | 1 => Option1.respond(verdict, saved, now),
             2 => Option2.respond(verdict, saved, now),
             _ => Option3.respond(verdict, saved, now),

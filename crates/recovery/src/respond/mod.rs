@@ -17,6 +17,8 @@ pub struct Verdict {
     pub cause: Cause,
     /// Timeouts of the oldest segment; 0 after a fast retransmit.
     pub timeouts: u32,
+    /// Whether a fast retransmit of that segment came before its first timeout.
+    pub fast_retransmitted: bool,
     /// FlightSize at the verdict, after the ACK.
     pub flight: u64,
     /// Bytes newly acknowledged by the ACK that settled it; 0 if no ACK did.

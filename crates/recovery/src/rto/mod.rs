@@ -40,6 +40,16 @@ pub struct Sample {
     pub window: Window,
 }
 
+/// The ACKs that restart the timer while data is outstanding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RestartedBy {
+    Nothing,
+    /// ACKs of new data (RFC 6298, section 5.3).
+    NewData,
+    /// ACKs of new data, and duplicate ACKs.
+    Duplicates,
+}
+
 /// The result of [`Rto::sample_and_start`]. It is two words long, so that it is returned in
 /// registers: reading it back from memory would stall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,9 +117,9 @@ pub trait Rto: Send + DuplicateRto {
     /// Returns when a timer expires that is started at `now`. `oldest` is when the oldest segment
     /// in flight was sent.
     fn expires(&self, now: Instant, oldest: Instant) -> Instant;
-    /// Returns whether an ACK of new data restarts the timer while data is outstanding.
-    fn restarts(&self) -> bool {
-        true
+    /// Returns which ACKs restart the timer while data is outstanding.
+    fn restarted_by(&self) -> RestartedBy {
+        RestartedBy::NewData
     }
     /// Returns SRTT and RTTVAR, once there is a sample.
     fn estimate(&self) -> Option<Estimate>;

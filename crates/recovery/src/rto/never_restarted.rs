@@ -7,7 +7,7 @@
 use super::back_off::{BackOff, Limits, Seed};
 use super::rfc6298::{Ends, Rfc6298};
 use super::timer::{Estimator, Timer};
-use super::{HOUR, MAXIMUM, MICROSECOND, Sample};
+use super::{HOUR, MAXIMUM, MICROSECOND, RestartedBy, Sample};
 use crate::episode::Estimate;
 use crate::registry::{Entry, Parameter};
 use crate::view::View;
@@ -55,7 +55,7 @@ impl Estimator for NeverRestarted {
         self.0.estimate()
     }
 
-    fn restarts(&self) -> bool {
-        false
+    fn restarted_by(&self) -> RestartedBy {
+        RestartedBy::Nothing
     }
 }

@@ -6,7 +6,7 @@
 
 use super::back_off::{BackOff, Limits, Seed};
 use super::timer::{Estimator, Timer};
-use super::{HOUR, MICROSECOND, Sample, jacobson};
+use super::{HOUR, MICROSECOND, RestartedBy, Sample, jacobson};
 use crate::episode::Estimate;
 use crate::registry::{Entry, Parameter};
 use crate::rtt::Sampling;
@@ -39,13 +39,22 @@ pub(super) const ENTRY: Entry = Entry {
             0,
             (Duration::ZERO, HOUR),
         ),
+        Parameter::word(
+            "restarted_by",
+            "which ACKs restart the timer: those of new data (section 5.3), or duplicates too (Gurtov and Ludwig, II.C)",
+            "new-data",
+            &["new-data", "duplicates"],
+        ),
     ],
     ..Entry::rto(|parameters| {
         let Limits { initial, minimum, maximum } = Limits::of(parameters);
         let granularity = parameters.duration("granularity_ms");
         let ends = parameters.word("back_off_ends", &[("sample", Ends::Sample), ("new-data", Ends::NewData)]);
         let slop = parameters.duration("slop_ms");
-        Box::new(Rfc6298::timer(Bounds { initial, minimum, maximum, granularity, slop }, ends))
+        let restarted_by =
+            parameters.word("restarted_by", &[("new-data", RestartedBy::NewData), ("duplicates", RestartedBy::Duplicates)]);
+        let estimator = Rfc6298 { restarted_by, ..Rfc6298::new(granularity, slop, ends) };
+        Box::new(Timer::new(estimator, Limits { initial, minimum, maximum }))
     })
 };
 
@@ -57,6 +66,7 @@ pub struct Rfc6298 {
     estimate: Option<Estimate>,
     ends: Ends,
     expired: Expired,
+    restarted_by: RestartedBy,
 }
 
 /// Which sample ends the back-off.
@@ -104,7 +114,7 @@ impl Rfc6298 {
 
     /// Creates an estimator that has not seen a sample.
     pub(super) fn new(granularity: Duration, slop: Duration, ends: Ends) -> Self {
-        Self { granularity, slop, estimate: None, ends, expired: Expired::No }
+        Self { granularity, slop, estimate: None, ends, expired: Expired::No, restarted_by: RestartedBy::NewData }
     }
 
     /// Returns whether a sample that comes now ends the back-off. If one segment per round trip is
@@ -142,6 +152,10 @@ impl Estimator for Rfc6298 {
 
     fn estimate(&self) -> Option<Estimate> {
         self.estimate
+    }
+
+    fn restarted_by(&self) -> RestartedBy {
+        self.restarted_by
     }
 
     fn on_expiry(&mut self) {

@@ -2,7 +2,7 @@
 //! verdicts request, once for all estimators.
 
 use super::back_off::{BackOff, Limits, Seed};
-use super::{Rto, Sample, TimerChange};
+use super::{RestartedBy, Rto, Sample, TimerChange};
 use crate::detect::Outcome;
 use crate::episode::Estimate;
 use crate::view::View;
@@ -29,10 +29,10 @@ pub trait Estimator: Clone + core::fmt::Debug + Send + 'static {
         now
     }
 
-    /// Returns whether an ACK of new data restarts the timer while data is outstanding. RFC 6298,
-    /// section 5.3, recommends it.
-    fn restarts(&self) -> bool {
-        true
+    /// Returns which ACKs restart the timer while data is outstanding. RFC 6298, section 5.3,
+    /// recommends those of new data.
+    fn restarted_by(&self) -> RestartedBy {
+        RestartedBy::NewData
     }
 
     /// Learns that the timer has expired.
@@ -91,8 +91,8 @@ impl<E: Estimator> Rto for Timer<E> {
         self.estimator.begins(now, oldest) + self.rto
     }
 
-    fn restarts(&self) -> bool {
-        self.estimator.restarts()
+    fn restarted_by(&self) -> RestartedBy {
+        self.estimator.restarted_by()
     }
 
     fn estimate(&self) -> Option<Estimate> {

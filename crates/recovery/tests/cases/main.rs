@@ -5,6 +5,7 @@
 #[path = "../talk/mod.rs"]
 mod talk;
 
+mod adapted;
 mod association_parts;
 mod association_probes;
 mod congest_cubic;

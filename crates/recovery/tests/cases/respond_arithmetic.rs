@@ -37,6 +37,7 @@ fn verdict(timeouts: u32) -> Verdict {
     Verdict {
         cause: if timeouts == 0 { Cause::FastRetransmit } else { Cause::Timeout },
         timeouts,
+        fast_retransmitted: false,
         flight: 15_000,
         acked: 3000,
         ece: false,
@@ -67,7 +68,7 @@ fn table() -> Vec<Row> {
         (Box::new(Option4), [(20_000, 20_000); 4]),
         (Box::new(Option4Ssthresh), [option_1; 4]),
         (Box::new(ByRetransmissions), [option_1, option_1, option_2, option_3]),
-        (Box::new(Rfc4015), [(18_000, 18_000); 4]),
+        (Box::new(Rfc4015::default()), [(18_000, 18_000); 4]),
         (Box::new(Rfc3708), [(1000, 20_000); 4]),
         (Box::new(PartialCredit), [option_1; 4]),
     ]
@@ -79,6 +80,28 @@ fn by_retransmissions_restores_by_the_number_of_timeouts() {
         let found = [0, 1, 2, 3].map(|timeouts| window(&mut *response, &verdict(timeouts)));
         assert_eq!(found, expected, "row {index}");
     }
+}
+
+/// Thesis, section 5.2.2: "a timeout that occurs after the fast retransmit" is the second retransmission.
+#[test]
+fn by_retransmissions_counts_a_fast_retransmit_before_the_timeouts() {
+    let after = |timeouts| Verdict { fast_retransmitted: true, ..verdict(timeouts) };
+    let found = [1, 2, 3, u32::MAX].map(|timeouts| window(&mut ByRetransmissions, &after(timeouts)));
+    assert_eq!(found, [(9000, 9000), (1000, 9000), (1000, 9000), (1000, 9000)]);
+    assert_eq!(window(&mut Option1, &after(1)), (20_000, 16_000), "no other response counts");
+}
+
+#[test]
+fn rfc_4015_s_pipe_prev_decays_with_each_further_timeout() {
+    let decay = |timeouts, flight, ssthresh| {
+        let before = Saved { flight, window: Window { cwnd: 20_000, ssthresh }, ..saved() };
+        let now = Window { cwnd: 1000, ssthresh: 2000 };
+        Rfc4015::new(true).respond(&verdict(timeouts), &before, &now).window.ssthresh
+    };
+    let halved = [0, 1, 2, 3, 4, 5, u32::MAX].map(|timeouts| decay(timeouts, 18_000, 16_000));
+    assert_eq!(halved, [18_000, 18_000, 9000, 4500, 2250, 2000, 2000]);
+    assert_eq!(decay(1, 1500, 1800), 1800, "ssthresh now does not raise pipe_prev");
+    assert_eq!([1, 3].map(|timeouts| decay(timeouts, 18_000, UNSET)), [UNSET, 4500]);
 }
 
 #[test]
@@ -110,12 +133,12 @@ fn ecn_echo_changes_only_rfc_4015_which_leaves_the_window() {
 #[test]
 fn rfc_4015_opens_no_more_than_the_initial_window_beyond_the_flight() {
     let many = Verdict { acked: 9000, ..verdict(1) };
-    assert_eq!(window(&mut Rfc4015, &many), (15_000 + 4000, 18_000));
+    assert_eq!(window(&mut Rfc4015::default(), &many), (15_000 + 4000, 18_000));
     let all = Verdict { flight: 0, acked: 18_000, ..verdict(1) };
-    assert_eq!(window(&mut Rfc4015, &all), (4000, 18_000));
+    assert_eq!(window(&mut Rfc4015::default(), &all), (4000, 18_000));
     // A few bytes are acknowledged and nothing is outstanding: cwnd is still one segment.
     let little = Verdict { flight: 0, acked: 10, ..verdict(1) };
-    assert_eq!(window(&mut Rfc4015, &little), (1000, 18_000));
+    assert_eq!(window(&mut Rfc4015::default(), &little), (1000, 18_000));
 }
 
 /// [rfc4015:3.1.0]
@@ -123,7 +146,7 @@ fn rfc_4015_opens_no_more_than_the_initial_window_beyond_the_flight() {
 fn rfc_4015_s_pipe_prev_is_the_larger_of_flight_and_ssthresh() {
     let respond = |flight, ssthresh| {
         let before = Saved { flight, window: Window { cwnd: 20_000, ssthresh }, ..saved() };
-        Rfc4015.respond(&verdict(1), &before, &NOW).window.ssthresh
+        Rfc4015::default().respond(&verdict(1), &before, &NOW).window.ssthresh
     };
     assert_eq!(respond(18_000, 16_000), 18_000);
     assert_eq!(respond(18_000, 19_000), 19_000);

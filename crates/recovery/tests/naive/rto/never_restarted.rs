@@ -3,7 +3,7 @@
 
 use eifel_base::time::Duration;
 use eifel_recovery::registry::{Choice, Value, part};
-use eifel_recovery::rto::Rto;
+use eifel_recovery::rto::{RestartedBy, Rto};
 
 use super::rfc6298::{Naive, bounds, sample, with_view};
 use crate::dice::Dice;
@@ -28,7 +28,7 @@ fn a_timer_that_is_never_restarted_computes_the_standard_rto() {
         let choice = given.into_iter().fold(named, |choice, (name, time)| choice.with(name, Value::Duration(time)));
         let mut timer: Box<dyn Rto> = part::rto(&choice).unwrap();
         let mut naive = Naive::new(&bounds);
-        assert!(!timer.restarts());
+        assert_eq!(timer.restarted_by(), RestartedBy::Nothing);
         let magnitude = 1 + dice.below(11) as u32;
         for _ in 0..50 {
             if dice.once_in(4) {
