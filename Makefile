@@ -145,6 +145,8 @@ endif
 # The macro `algorithms!` names these files, so `cargo fmt` does not find them.
 ALGORITHMS = $(wildcard crates/recovery/src/*/*.rs crates/recovery/src/rto/after_spurious/*.rs)
 
+SCRIPTS = python tests/python benches crates/web/page packaging .ci/engine
+
 lint: setup  ## what a reviewer should not have to say
 	cargo fmt --check
 	cargo fmt --check --manifest-path mutants/Cargo.toml
@@ -152,25 +154,27 @@ lint: setup  ## what a reviewer should not have to say
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --manifest-path mutants/Cargo.toml --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet --no-deps --workspace --exclude eifel-python
-	$(BIN)/ruff check python tests/python benches crates/web/page packaging
-	$(BIN)/ruff format --check python tests/python benches crates/web/page packaging
+	$(BIN)/ruff check $(SCRIPTS)
+	$(BIN)/ruff format --check $(SCRIPTS)
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest eifel._engine
 	@if command -v cargo-deny >/dev/null; then .ci/deny; else echo "cargo-deny is not installed: dependencies are not judged"; fi
 
+# One call of cargo test: for one crate alone Cargo would choose other features, and compile all it needs once more.
 check: rust  ## what a change should pass before anything else: format, lints, unit tests and scripts
 	cargo fmt --check
 	rustfmt --check --edition 2024 $(ALGORITHMS)
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
-	cargo test --locked --quiet --workspace --exclude eifel-python --lib
-	cargo test --locked --quiet -p eifel-script --test suite
+	cargo test --locked --quiet --workspace --exclude eifel-python --lib --test suite
+	@if test -x $(BIN)/ruff; then \
+		$(BIN)/ruff check --quiet $(SCRIPTS) && $(BIN)/ruff format --quiet --check $(SCRIPTS); fi
 
 format:  setup  ## put the sources in order
 	cargo fmt
 	cargo fmt --manifest-path mutants/Cargo.toml
 	rustfmt --edition 2024 $(ALGORITHMS)
-	$(BIN)/ruff check --fix-only --quiet python tests/python benches crates/web/page packaging
-	$(BIN)/ruff format python tests/python benches crates/web/page packaging
+	$(BIN)/ruff check --fix-only --quiet $(SCRIPTS)
+	$(BIN)/ruff format $(SCRIPTS)
 
 clean:  ## everything made here
 	rm -rf $(VENV) target out

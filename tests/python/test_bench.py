@@ -55,3 +55,20 @@ def test_the_start_is_left_out_on_both_sides(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(bench, "cost_of", cost_of)
     ours, theirs = bench.costs_of(case, tmp_path)
     assert (ours.cpu_s, theirs.cpu_s, sorted(seconds)) == (10.0, 100.0, ["long", "long", "short", "short"])
+
+
+def test_the_engines_profile_is_printed_beside_a_release(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def cost_of(command: list[str | Path]) -> bench.Cost:
+        program = Path(command[0])
+        asked.append((program.parent.name, program.name, *map(str, command[1:])))
+        return bench.Cost(3.0 if program.parent.name == bench.PROFILE else 2.0, 1.0)
+
+    monkeypatch.setattr(bench, "cost_of", cost_of)
+    bench.soon_built("one flow", "eifel-sim", "one.toml")
+    assert capsys.readouterr().out == "profile engine, one flow: 3.000 CPU s, release 2.000: 1.50 times the cost\n"
+    both = [(bench.PROFILE, "eifel-sim", "one.toml"), ("release", "eifel-sim", "one.toml")]
+    assert asked == both * bench.ROUNDS

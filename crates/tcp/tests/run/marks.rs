@@ -1,9 +1,8 @@
 //! Marks of retransmissions, with and without agreement, on segments and on their acknowledgements.
 
-mod talk;
-
 use std::collections::VecDeque;
 
+use crate::talk::{PORTS, Talk, ms, plain};
 use eifel_base::time::Duration;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
@@ -12,7 +11,6 @@ use eifel_recovery::engine::{Config, Engine, Event as Recovery};
 use eifel_recovery::registry::Choice;
 use eifel_tcp::settings::{AckSettings, Marks, SackUse, TimestampSettings};
 use eifel_tcp::{Connection, Event, Settings, State};
-use talk::{PORTS, Talk, ms, plain};
 
 fn marking(marks: Marks) -> Settings {
     Settings { marks: Some(marks), ..plain() }

@@ -1,12 +1,10 @@
 //! Short segments that wait for an acknowledgement, for more data, or for a push (RFC 9293,
 //! sections 3.7.4 and 3.9.1.2). Also quick acknowledgements of the first segments.
 
-mod talk;
-
+use crate::talk::{Talk, ms, plain};
 use eifel_base::time::{Duration, Instant};
 use eifel_tcp::settings::AckSettings;
 use eifel_tcp::{Event, Settings, State};
-use talk::{Talk, ms, plain};
 
 #[test]
 fn a_cork_holds_short_segments_until_it_is_removed() {

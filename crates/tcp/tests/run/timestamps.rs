@@ -1,12 +1,10 @@
 //! Timestamps: echoes, and rejected segments (RFC 7323, sections 3 to 5).
 
-mod talk;
-
+use crate::talk::{Talk, plain};
 use eifel_base::time::Duration;
 use eifel_recovery::engine::Event as Told;
 use eifel_tcp::settings::{EchoRule, ReceiveKind, SackUse, TimestampSettings};
 use eifel_tcp::{Event, Settings};
-use talk::{Talk, plain};
 
 fn stamped() -> Settings {
     Settings { timestamps: Some(TimestampSettings::default()), receive: ReceiveKind::Drained, ..plain() }
@@ -61,7 +59,7 @@ fn a_duplicate_is_echoed_only_in_the_variant() {
 fn new_data_that_paws_refuses_does_not_count_as_present() {
     let mut talk = Talk::open(&stamped());
     talk.gets(10, "A 1..101 ack 1 win 10000 ts 150/0");
-    let below = |text| talk.connection.takes_below(talk.now, &talk::read(text));
+    let below = |text| talk.connection.takes_below(talk.now, &crate::talk::read(text));
     let (old, same) = (below("A 101..201 ack 1 win 10000 ts 149/0"), below("A 101..201 ack 1 win 10000 ts 150/0"));
     assert_eq!((old, same), (101, talk.connection.announced()));
 }
@@ -133,7 +131,7 @@ fn an_echo_is_valid_across_the_clocks_wrap() {
     let mut talk = Talk::open(&Settings { timestamps, ..stamped() });
     let handshake = talk.connection.counts().ignored_echoes;
     talk.connection.write_counted(100);
-    talk.now = talk::ms(9);
+    talk.now = crate::talk::ms(9);
     talk.says(&["PA 1..101 ack 1 win 10000 ts 4294967295/100"]);
     talk.gets(35, "A 1 ack 101 win 10000 ts 101/4294967295");
     assert_eq!(talk.connection.counts().ignored_echoes, handshake);
@@ -164,7 +162,7 @@ fn a_retransmission_does_not_outdate_the_stamps_of_what_follows() {
     let mut talk = Talk::open(&stamped());
     talk.connection.write_counted(988);
     talk.says(&["PA 1..989 ack 1 win 10000 ts 0/100"]);
-    talk.now = talk::ms(5);
+    talk.now = crate::talk::ms(5);
     talk.connection.write_counted(988);
     talk.says(&["PA 989..1977 ack 1 win 10000 ts 5/100"]);
     talk.wakes(1000);
@@ -187,7 +185,7 @@ fn random_echoes_do_not_move_the_timer() {
     let (mut at, mut acked) = (1000, 1);
     for round in 0..10_000u64 {
         talk.connection.write_counted(988);
-        talk.now = talk::ms(at);
+        talk.now = crate::talk::ms(at);
         talk.sent();
         at += 100;
         for lie in 0..100 {
@@ -217,7 +215,7 @@ fn an_hour_of_silence_does_not_make_timestamps_old() {
     let (mut last, mut acked) = (None, 1);
     for hours in [0, 1, 2, 26, 27] {
         let at = hours * 3_600_000 + 1000;
-        talk.now = talk::ms(at);
+        talk.now = crate::talk::ms(at);
         talk.connection.write_counted(100);
         let sent = eifel_testkit::connections::next(&mut talk.connection, talk.now)
             .unwrap()

@@ -1,15 +1,13 @@
 //! No segment in any state causes a panic, endless answers, or the acceptance of more than was
 //! offered.
 
-mod talk;
-
+use crate::talk::{IRS, ISS, Talk, plain};
 use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Marks, Options, SackBlocks, Segment, Timestamps};
 use eifel_packet::seq::Seq;
 use eifel_tcp::settings::{ReceiveKind, SackUse, TimestampSettings, WindowScale};
 use eifel_tcp::{Event, Settings, State};
 use proptest::prelude::*;
-use talk::{IRS, ISS, Talk, plain};
 
 /// Numbers near the expected ones, at the edges of the number space, and anywhere.
 fn near(initial: u32) -> impl Strategy<Value = Seq> {
@@ -82,7 +80,7 @@ proptest! {
         let mut at = 0;
         for (wait, segment) in segments {
             at += wait;
-            talk.now = talk::ms(at);
+            talk.now = crate::talk::ms(at);
             if talk.connection.poll_timeout() <= talk.now {
                 talk.connection.handle_timeout(talk.now);
             }

@@ -1,8 +1,7 @@
 //! Two connections back to back over a path that loses, duplicates and reorders segments. Every
 //! byte arrives once and in order, and both ends finish.
 
-mod talk;
-
+use crate::talk::engine;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::options;
 use eifel_packet::segment::{Flags, Marks};
@@ -13,7 +12,6 @@ use eifel_tcp::settings::{
 use eifel_tcp::{Connection, Event, Ports, Settings, State};
 use eifel_testkit::connections::Pair;
 use proptest::prelude::*;
-use talk::engine;
 
 /// The fate of a segment on the path.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,9 @@
 //! Unexpected resets, SYNs and acknowledgements: RFC 9293, section 3.10.7.4, and RFC 5961.
 
-mod talk;
-
+use crate::talk::{Talk, ms, plain, read};
 use eifel_base::time::Duration;
 use eifel_tcp::settings::{ChallengeLimit, ReceiveKind, SackUse, TimeWait, TimestampSettings};
 use eifel_tcp::{Event, Settings, State};
-use talk::{Talk, ms, plain, read};
 
 /// Connections in every synchronised state, each with RCV.NXT and the event of a reset.
 fn synchronised() -> Vec<(Talk, u32, Event)> {

@@ -1,13 +1,11 @@
 //! Opening: RFC 9293, section 3.5, and the negotiation of options.
 
-mod talk;
-
+use crate::talk::{ISS, PORTS, Talk, engine, ms, plain};
 use eifel_packet::ip::Version;
 use eifel_packet::seq::Seq;
 use eifel_tcp::settings::{GiveUp, SackUse, TimestampSettings, WindowScale};
 use eifel_tcp::state::Opening;
 use eifel_tcp::{Connection, Event, IcmpError, Settings, State};
-use talk::{ISS, PORTS, Talk, engine, ms, plain};
 
 #[test]
 fn an_active_open_completes_the_handshake() {
@@ -251,7 +249,8 @@ fn data_on_a_syn_is_left_for_later() {
 fn without_a_handshake_both_ends_begin_at_position_one() {
     let settings = Settings { timestamps: Some(TimestampSettings::default()), sack: SackUse::Plain, ..plain() };
     let peer = Settings { receive_window: 4000, mss: 800, ..settings };
-    let connection = Connection::established(&settings, &peer, engine(), PORTS, (Seq(ISS), Seq(talk::IRS)), ms(500));
+    let connection =
+        Connection::established(&settings, &peer, engine(), PORTS, (Seq(ISS), Seq(crate::talk::IRS)), ms(500));
     assert_eq!(connection.state(), State::Established);
     assert_eq!((connection.mss(), connection.peer_window()), (788, 4000));
     let mut talk = Talk::new(connection);

@@ -1,11 +1,9 @@
 //! Closing: all paths of RFC 9293, figure 5, and TIME-WAIT.
 
-mod talk;
-
+use crate::talk::{Talk, ms, plain};
 use eifel_base::time::Instant;
 use eifel_tcp::settings::{ReceiveKind, TimestampSettings};
 use eifel_tcp::{Event, Settings, State};
-use talk::{Talk, ms, plain};
 
 #[test]
 fn closing_first_ends_in_time_wait() {
@@ -161,7 +159,7 @@ fn a_closed_connection_answers_with_a_reset() {
     talk.gets(10, "F 5..7");
     assert_eq!(
         eifel_testkit::connections::next(&mut talk.connection, ms(10)).unwrap().segment.ack.0,
-        talk::IRS.wrapping_add(8)
+        crate::talk::IRS.wrapping_add(8)
     );
 }
 

@@ -1,11 +1,9 @@
 //! When data is acknowledged (RFC 5681, section 4.2), and with which SACK blocks (RFC 2018; RFC 2883, section 4).
 
-mod talk;
-
+use crate::talk::{Talk, plain};
 use eifel_base::time::{Duration, Instant};
 use eifel_tcp::Settings;
 use eifel_tcp::settings::{AckSettings, ReceiveKind, SackUse, TimestampSettings};
-use talk::{Talk, plain};
 
 fn sack() -> Settings {
     Settings { sack: SackUse::WithDuplicates, ..plain() }
@@ -226,7 +224,7 @@ fn a_million_gaps_cost_little_and_heal() {
     talk.gets(0, "S 0 win 10000 mss 1000 ws 0 sackok");
     talk.sent();
     talk.gets(0, "A 1 ack 1 win 10000");
-    let mut segment = talk::read("A 1..2 ack 1 win 10000");
+    let mut segment = crate::talk::read("A 1..2 ack 1 win 10000");
     let first = segment.seq.0;
     // Odd positions from the highest down, then the even ones from the lowest up.
     for piece in (0..1_000_000u32).rev() {

@@ -1,12 +1,10 @@
 //! Lengths of segments near the end of the data and of the peer's window, with and without a FIN.
 
-mod talk;
-
+use crate::talk::{ISS, PORTS, Talk, plain};
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::{Config, Engine};
 use eifel_recovery::registry::Choice;
 use eifel_tcp::Connection;
-use talk::{ISS, PORTS, Talk, plain};
 
 #[test]
 fn a_fin_goes_with_a_full_or_a_short_last_segment() {
@@ -91,12 +89,12 @@ fn a_window_that_closes_while_pacing_waits_is_probed() {
     assert_eq!(talk.sent().len(), 10);
     talk.gets(100, "A 1 ack 10001 win 2000");
     talk.says(&["A 10001..11001 ack 1 win 10000"]);
-    assert!(talk.connection.poll_timeout() < talk::ms(110), "pacing waits");
+    assert!(talk.connection.poll_timeout() < crate::talk::ms(110), "pacing waits");
     talk.gets(101, "A 1 ack 11001 win 0");
     talk.says(&[]);
     // No probe is sent before the timer expires.
     let due = talk.connection.poll_timeout();
-    talk.connection.handle_timeout(talk::ms(1100));
+    talk.connection.handle_timeout(crate::talk::ms(1100));
     assert_eq!((talk.sent(), talk.connection.poll_timeout()), (vec![], due));
     talk.wakes(1101);
     talk.says(&["A 11001..11002 ack 1 win 10000"]);

@@ -1,14 +1,12 @@
 //! A listener for many peers: RFC 9293, section 3.10.7.2, and RFC 4987.
 
-mod talk;
-
+use crate::talk::{PORTS, engine, ms, plain, read};
 use eifel_base::time::Duration;
 use eifel_packet::ip::Ecn;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
 use eifel_tcp::settings::{EcnUse, SackUse, TimestampSettings};
 use eifel_tcp::{Caller, Connection, Listener, ListenerReply, Settings, State};
-use talk::{PORTS, engine, ms, plain, read};
 
 fn listener(settings: &Settings, backlog: usize) -> Listener {
     Listener::new(settings, PORTS.local, backlog, [3, 4])

@@ -1,11 +1,9 @@
 //! Flow control: windows that fill, close, are probed, open again, and shrink (RFC 9293, section 3.8.6).
 
-mod talk;
-
+use crate::talk::{Talk, plain};
 use eifel_base::time::{Duration, Instant};
 use eifel_tcp::settings::{GiveUp, ReceiveKind, SendKind};
 use eifel_tcp::{Event, Settings, State};
-use talk::{Talk, plain};
 
 fn counted() -> Settings {
     Settings { receive: ReceiveKind::Counted, ..plain() }
@@ -256,7 +254,7 @@ fn the_user_timeout_ends_a_parked_connection() {
     talk.gets(400, "A 1 ack 101 win 0");
     assert_eq!(talk.connection.poll_timeout(), Instant::NEVER);
     // The timer starts here.
-    talk.now = talk::ms(5000);
+    talk.now = crate::talk::ms(5000);
     talk.connection.write_counted(100);
     talk.says(&[]);
     let mut probes = 0;
@@ -265,7 +263,7 @@ fn the_user_timeout_ends_a_parked_connection() {
         talk.now = at;
         talk.connection.handle_timeout(at);
         if talk.connection.state() == State::Closed {
-            assert_eq!(at, talk::ms(35_000));
+            assert_eq!(at, crate::talk::ms(35_000));
             break;
         }
         for segment in talk.sent() {

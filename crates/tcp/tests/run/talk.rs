@@ -3,7 +3,6 @@
 //! A segment reads `flags first[..end] [ack n] [win n] [mss n] [ws n] [sackok] [ts value/echo]
 //! [marks how] [sack left-right …]`. All numbers count from their sender's initial sequence number.
 //! Both initial sequence numbers are just below 2^32.
-#![expect(dead_code, reason = "each test file uses a part")]
 #![expect(clippy::unwrap_used, reason = "a test's own text is well formed")]
 
 use eifel_base::time::{Duration, Instant};
