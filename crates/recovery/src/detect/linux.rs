@@ -243,7 +243,7 @@ impl Linux {
         if acked.bytes > 0 && self.undo.is_some() && self.is_delayed(acked, view) {
             if self.outstanding.in_flight() > 0 {
                 // Linux sends new data, but retransmits nothing further on this ACK.
-                return Judgement::Probe;
+                return asked(acked);
             }
             self.state = State::Open;
             self.clear_retrans_stamp();
@@ -270,7 +270,7 @@ impl Linux {
             // RFC 5682, section 3.1, step 2b.
             self.state = State::Loss { frto: FRto::Asked };
             self.high_seq = view.nxt;
-            return Judgement::Probe;
+            return asked(acked);
         }
         // Step 3a. A DSACK alone counts as a duplicate too.
         let duplicate = acked.duplicate || acked.bytes == 0 && !acked.dsacks.is_empty();
@@ -318,6 +318,12 @@ impl Linux {
             State::Loss { frto } => self.in_loss(acked, (frto, original), view),
         }
     }
+}
+
+/// Asks for new data before further retransmissions. An association's probe lasts until a verdict,
+/// which may not come here, so an association is not asked.
+fn asked(acked: &Acked) -> Judgement {
+    if acked.originals.is_some() { Judgement::Undecided } else { Judgement::Probe }
 }
 
 impl Detector for Linux {
