@@ -134,6 +134,7 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
             delay: Duration::from_nanos(magnitude(u, 1 << 30)?),
             counted: if granularity / 4 % 2 == 0 { AckCount::Bytes } else { AckCount::Segments },
             quick: (granularity / 128 % 4) as u32,
+            gro: None,
         },
         marks: marks(u)?,
         ecn: [EcnUse::Off, EcnUse::Answer, EcnUse::Ask, EcnUse::Ask][(granularity / 8 % 4) as usize],

@@ -70,9 +70,6 @@ use eifel_base::units::Timestamp;
 /// The reason in [`Event::Judged`] for [`Judgement::Mixed`].
 pub const MIXED: &str = "some retransmissions repaired a loss, and some were spurious";
 
-/// The reason in [`Event::Judged`] for [`Judgement::NothingResent`].
-pub const NOTHING_RESENT: &str = "an original is acknowledged before anything was retransmitted";
-
 /// A detector and its index among the chosen ones: 0 acts, the others only watch.
 type Placed = (usize, Box<dyn Detector>);
 
@@ -235,7 +232,7 @@ impl Watch {
                     index -= 1;
                     self.dismiss(index, reason);
                 }
-                Judgement::Settled(..) | Judgement::NothingResent | Judgement::Mixed(_) => {
+                Judgement::Settled(..) | Judgement::NothingResent(_) | Judgement::Mixed(_) => {
                     self.report(place, judgement)
                 }
             }
@@ -284,7 +281,7 @@ impl Watch {
     fn report(&mut self, detector: usize, judgement: Judgement) {
         let (outcome, reason) = match judgement {
             Judgement::Settled(outcome, reason) => (outcome, reason),
-            Judgement::NothingResent => (Outcome::Spurious, NOTHING_RESENT),
+            Judgement::NothingResent(reason) => (Outcome::Spurious, reason),
             Judgement::Mixed(_) => (Outcome::Genuine, MIXED),
             Judgement::Undecided | Judgement::Probe | Judgement::GenuineLossWithin(_) | Judgement::Distrusted(_) => {
                 return;
@@ -297,7 +294,7 @@ impl Watch {
 
     /// Returns the episode that a verdict now applies to, if its detector knows of the episode.
     fn judged_by(&mut self, judgement: Judgement) -> Option<&mut Episode> {
-        let known = !self.awaits_first || judgement == Judgement::NothingResent;
+        let known = !self.awaits_first || matches!(judgement, Judgement::NothingResent(_));
         self.episode.as_deref_mut().filter(|_| known)
     }
 
@@ -312,7 +309,7 @@ impl Watch {
         let episode = *episode;
         // A false loss signal leaves nothing to retransmit. What is retransmitted later belongs to
         // no episode.
-        self.awaits_first &= judgement != Judgement::NothingResent;
+        self.awaits_first &= !matches!(judgement, Judgement::NothingResent(_));
         Some(episode)
     }
 

@@ -26,7 +26,9 @@ impl Engine {
             (Judgement::Probe, Some(probe)) if probe.path != path => {
                 return self.destinations[path.0].path.watch.refuse_probe();
             }
-            (Judgement::Settled(..) | Judgement::NothingResent, Some(probe)) if probe.path == path => self.probe = None,
+            (Judgement::Settled(..) | Judgement::NothingResent(_), Some(probe)) if probe.path == path => {
+                self.probe = None
+            }
             _ => {}
         }
         judgement

@@ -17,6 +17,7 @@ use super::{Detector, Judgement, Outcome};
 use crate::fact::{Acked, Cause, Echo, Fact, Refusal, Transmission};
 use crate::registry::Entry;
 use crate::view::View;
+use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -47,6 +48,8 @@ pub struct Linux {
     /// `None` if nothing can be undone.
     undo: Option<Undo>,
     retrans_stamp: RetransStamp,
+    /// When the last repair ended.
+    repaired_at: Option<Instant>,
     /// Whether the first retransmission of the episode has not left yet.
     awaits_first: bool,
     /// End of a tail loss probe in flight that was a retransmission.
@@ -138,10 +141,11 @@ impl Linux {
     }
 
     /// Forgets what is below `una`.
-    fn prune(&mut self, una: u64) {
+    fn prune(&mut self, una: u64, now: Instant) {
         self.una = una;
         self.outstanding.prune(una);
-        if self.state == State::Open {
+        // A loss that the last ACK of a repair reports goes on with the old time.
+        if self.state == State::Open && self.repaired_at != Some(now) {
             self.clear_retrans_stamp();
         }
     }
@@ -213,7 +217,7 @@ impl Linux {
     fn undone(&mut self, reason: &'static str) -> Judgement {
         match self.undo.take() {
             None => Judgement::Undecided,
-            Some(_) if self.awaits_first => Judgement::NothingResent,
+            Some(_) if self.awaits_first => Judgement::NothingResent(reason),
             Some(_) => Judgement::Settled(Outcome::Spurious, reason),
         }
     }
@@ -223,8 +227,10 @@ impl Linux {
     fn end_repair(&mut self, acked: &Acked, view: &View) {
         if view.sack || acked.cumulative > self.high_seq {
             self.state = State::Open;
+            self.repaired_at = Some(view.now);
+        } else {
+            self.clear_retrans_stamp();
         }
-        self.clear_retrans_stamp();
     }
 
     fn in_recovery(&mut self, acked: &Acked, view: &View) -> Judgement {
@@ -237,7 +243,7 @@ impl Linux {
         if acked.bytes > 0 && self.undo.is_some() && self.is_delayed(acked, view) {
             if self.outstanding.in_flight() > 0 {
                 // Linux sends new data, but retransmits nothing further on this ACK.
-                return Judgement::Probe;
+                return asked(acked);
             }
             self.state = State::Open;
             self.clear_retrans_stamp();
@@ -264,7 +270,7 @@ impl Linux {
             // RFC 5682, section 3.1, step 2b.
             self.state = State::Loss { frto: FRto::Asked };
             self.high_seq = view.nxt;
-            return Judgement::Probe;
+            return asked(acked);
         }
         // Step 3a. A DSACK alone counts as a duplicate too.
         let duplicate = acked.duplicate || acked.bytes == 0 && !acked.dsacks.is_empty();
@@ -281,13 +287,14 @@ impl Linux {
     /// Undoes a timeout. Without SACK, only F-RTO ends the repair before everything is repaired.
     fn undo_loss(&mut self, acked: &Acked, reason: &'static str, view: &View) -> Judgement {
         let holds = !view.sack && (acked.cumulative == self.high_seq || reason != SPURIOUS_RTO);
-        if !holds {
+        if holds {
+            self.clear_retrans_stamp();
+        } else {
             self.state = State::Open;
+            self.repaired_at = Some(view.now);
         }
         self.timeouts = 0;
-        let judgement = self.undone(reason);
-        self.clear_retrans_stamp();
-        judgement
+        self.undone(reason)
     }
 
     fn on_ack(&mut self, acked: &Acked, view: &View) -> Judgement {
@@ -299,7 +306,7 @@ impl Linux {
         self.count_duplicates(acked, before, u64::from(view.mss));
         let original = self.outstanding.note_delivered(acked, before, self.high_seq, view);
         self.end_tail_probe(acked);
-        self.prune(acked.cumulative);
+        self.prune(acked.cumulative, view.now);
         if acked.ece {
             // The path is congested, whatever else the ACK shows.
             self.undo = None;
@@ -313,9 +320,15 @@ impl Linux {
     }
 }
 
+/// Asks for new data before further retransmissions. An association's probe lasts until a verdict,
+/// which may not come here, so an association is not asked.
+fn asked(acked: &Acked) -> Judgement {
+    if acked.originals.is_some() { Judgement::Undecided } else { Judgement::Probe }
+}
+
 impl Detector for Linux {
     fn on_loss_signal(&mut self, cause: Cause, opens: bool, view: &View) {
-        self.prune(view.una);
+        self.prune(view.una, view.now);
         self.awaits_first |= opens;
         match cause {
             Cause::FastRetransmit => {

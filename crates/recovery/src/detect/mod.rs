@@ -33,10 +33,9 @@ pub enum Judgement {
     Probe,
     /// The detector has decided, for this reason.
     Settled(Outcome, &'static str),
-    /// The loss signal was false: an original that it declared lost was acknowledged before the
-    /// first retransmission left. Only a detector that follows
-    /// [loss signals](Detector::on_loss_signal) can tell.
-    NothingResent,
+    /// The loss signal was false, for this reason, before its first retransmission left: spurious.
+    /// Only a detector that follows [loss signals](Detector::on_loss_signal) can tell.
+    NothingResent(&'static str),
     /// An episode that the detector judged spurious has also repaired a genuine loss, for this
     /// reason. That loss is a loss signal of its own.
     GenuineLossWithin(&'static str),

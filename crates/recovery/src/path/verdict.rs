@@ -42,7 +42,7 @@ impl Path {
         let (Some(episode), Some(saved)) = (self.watch.settle(judgement), self.saved()) else { return Effect::NONE };
         let outcome = match judgement {
             Judgement::Settled(outcome, _) => outcome,
-            Judgement::NothingResent => Outcome::Spurious,
+            Judgement::NothingResent(_) => Outcome::Spurious,
             _ => Outcome::Genuine,
         };
         let change = match episode.cause {

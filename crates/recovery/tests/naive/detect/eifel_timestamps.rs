@@ -217,7 +217,7 @@ fn eifel_timestamps_agrees_with_a_model_of_rfc_3522() {
                 continue;
             }
             let spurious = match judgement {
-                Judgement::GenuineLossWithin(_) | Judgement::NothingResent => panic!("nothing was undone"),
+                Judgement::GenuineLossWithin(_) | Judgement::NothingResent(_) => panic!("nothing was undone"),
                 Judgement::Undecided | Judgement::Probe | Judgement::Mixed(_) | Judgement::Distrusted(_) => None,
                 Judgement::Settled(outcome, _) => Some(outcome == Outcome::Spurious),
             };

@@ -20,6 +20,8 @@ struct Linux {
     asked: bool,
     high_seq: u64,
     undo_marker: Option<u64>,
+    /// When the state last became Open at the end of a repair.
+    opened: Option<u64>,
     /// -1 before the first retransmission.
     undo_retrans: i64,
     /// The TSval, if there is one, of the first retransmission.
@@ -84,36 +86,35 @@ impl Linux {
         if self.undo_marker.take().is_some() { Answer::Spurious } else { Answer::Undecided }
     }
 
-    fn clean(&mut self, una: u64) {
+    fn clean(&mut self, una: u64, now: u64) {
         self.resent.retain(|(block, _)| block.end > una);
         for (block, _) in &mut self.resent {
             block.start = block.start.max(una);
         }
-        if self.ca_state == CaState::Open && !self.any_retrans_done(una) {
+        if self.ca_state == CaState::Open && self.opened != Some(now) && !self.any_retrans_done(una) {
             self.retrans_stamp = None;
         }
     }
 
-    fn after_repair(&mut self, acked: &Acked, sack: bool) {
-        if sack || acked.cumulative > self.high_seq {
+    fn after_repair(&mut self, acked: &Acked, seen: &Seen) {
+        if seen.sack || acked.cumulative > self.high_seq {
             self.ca_state = CaState::Open;
-        }
-        if !self.any_retrans_done(acked.cumulative) {
+            self.opened = Some(seen.now);
+        } else if !self.any_retrans_done(acked.cumulative) {
             self.retrans_stamp = None;
         }
     }
 
-    fn try_undo_loss(&mut self, acked: &Acked, by_frto: bool, sack: bool) -> Answer {
+    fn try_undo_loss(&mut self, acked: &Acked, by_frto: bool, seen: &Seen) -> Answer {
         self.retransmits = 0;
-        let holds = !sack && acked.cumulative == self.high_seq;
-        if !holds && (by_frto || sack) {
+        let holds = !seen.sack && acked.cumulative == self.high_seq;
+        if !holds && (by_frto || seen.sack) {
             self.ca_state = CaState::Open;
-        }
-        let answer = self.undo();
-        if !self.any_retrans_done(acked.cumulative) {
+            self.opened = Some(seen.now);
+        } else if !self.any_retrans_done(acked.cumulative) {
             self.retrans_stamp = None;
         }
-        answer
+        self.undo()
     }
 
     fn count_dsack(&mut self, acked: &Acked, una: u64) {
@@ -158,7 +159,7 @@ impl Linux {
 
 impl Naive for Linux {
     fn signalled(&mut self, again: &Again, seen: &Seen) {
-        self.clean(seen.una);
+        self.clean(seen.una, seen.now);
         if again.cause == Cause::FastRetransmit {
             self.init_undo(seen.una);
             self.ca_state = CaState::Recovery;
@@ -206,14 +207,14 @@ impl Naive for Linux {
         }) {
             self.tlp_high_seq = None;
         }
-        self.clean(acked.cumulative);
+        self.clean(acked.cumulative, seen.now);
         let recovered = acked.cumulative >= self.high_seq;
         match self.ca_state {
             CaState::Open if self.undo_retrans == 0 => self.undo(),
             CaState::Open => Answer::Undecided,
             CaState::Recovery if recovered => {
                 let answer = if self.may_undo(acked, sack) { self.undo() } else { Answer::Undecided };
-                self.after_repair(acked, sack);
+                self.after_repair(acked, seen);
                 answer
             }
             CaState::Recovery if advanced && self.undo_marker.is_some() && self.packet_delayed(acked, sack) => {
@@ -231,9 +232,9 @@ impl Naive for Linux {
                 self.undo()
             }
             CaState::Recovery => Answer::Undecided,
-            CaState::Loss if advanced && self.may_undo(acked, sack) => self.try_undo_loss(acked, false, sack),
+            CaState::Loss if advanced && self.may_undo(acked, sack) => self.try_undo_loss(acked, false, seen),
             CaState::Loss if self.frto && original && !(self.asked && seen.nxt <= self.high_seq) => {
-                self.try_undo_loss(acked, true, sack)
+                self.try_undo_loss(acked, true, seen)
             }
             CaState::Loss => {
                 if self.asked && seen.nxt <= self.high_seq {
@@ -251,7 +252,7 @@ impl Naive for Linux {
                     return Answer::Undecided;
                 }
                 let answer = if self.may_undo(acked, sack) { self.undo() } else { Answer::Undecided };
-                self.after_repair(acked, sack);
+                self.after_repair(acked, seen);
                 answer
             }
         }
@@ -274,6 +275,7 @@ fn linux_agrees_with_a_model_of_its_variables() {
             asked: false,
             high_seq: 0,
             undo_marker: None,
+            opened: None,
             undo_retrans: -1,
             retrans_stamp: None,
             tlp_high_seq: None,

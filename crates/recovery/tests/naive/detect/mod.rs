@@ -52,7 +52,7 @@ fn answer(judgement: Judgement) -> Answer {
         Judgement::GenuineLossWithin(_) => {
             panic!("only Eifel detection by timestamps says this, and has a model of its own")
         }
-        Judgement::NothingResent => panic!("each loss signal is followed by its retransmission at once"),
+        Judgement::NothingResent(_) => panic!("each loss signal is followed by its retransmission at once"),
         Judgement::Undecided => Answer::Undecided,
         Judgement::Probe => Answer::Probe,
         Judgement::Settled(Outcome::Spurious, _) => Answer::Spurious,
