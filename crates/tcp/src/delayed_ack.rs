@@ -16,8 +16,9 @@ pub(crate) struct AckPace {
     delay: Duration,
     /// Unacknowledged bytes that end a batch of merged segments.
     most: u32,
-    /// How long a batch may wait; zero if segments are not merged.
-    wait: Duration,
+    /// How long a batch may wait, in nanoseconds; 0 if segments are not merged. Four seconds at most, to keep
+    /// a connection small.
+    wait: u32,
 }
 
 impl AckPace {
@@ -27,7 +28,7 @@ impl AckPace {
         let enough = if at_once { 0 } else { settings.every.saturating_mul(full_size) };
         let least = if settings.counted == AckCount::Segments { full_size } else { 0 };
         let most = settings.gro.map_or(0, |gro| gro.segments.saturating_mul(full_size));
-        let wait = settings.gro.map_or(Duration::ZERO, |gro| gro.wait);
+        let wait = settings.gro.map_or(0, |gro| u32::try_from(gro.wait.as_nanos()).unwrap_or(u32::MAX));
         Self { enough, least, delay: settings.delay, most, wait }
     }
 }
@@ -36,8 +37,8 @@ impl AckPace {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Due {
     owed: DueAck,
-    /// Bytes covered by the delayed acknowledgement.
-    bytes: u64,
+    /// Bytes covered by the delayed acknowledgement, as many as fit.
+    bytes: u32,
     /// When the delayed acknowledgement becomes due; [`Instant::NEVER`] if none is delayed.
     deadline: Instant,
 }
@@ -72,8 +73,9 @@ impl Due {
         if self.bytes == 0 {
             self.deadline = now + pace.delay;
         }
-        self.bytes += bytes.max(u64::from(pace.least));
-        if self.bytes >= u64::from(pace.enough) {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.bytes = self.bytes.saturating_add(bytes.max(pace.least));
+        if self.bytes >= pace.enough {
             self.end_batch(now, pace);
         }
     }
@@ -81,10 +83,10 @@ impl Due {
     /// Makes an acknowledgement due, now or when the batch of merged segments ends.
     #[inline]
     fn end_batch(&mut self, now: Instant, pace: &AckPace) {
-        if self.bytes >= u64::from(pace.most) || pace.wait == Duration::ZERO {
+        if self.bytes >= pace.most || pace.wait == 0 {
             self.now();
         } else {
-            self.deadline = self.deadline.min(now + pace.wait);
+            self.deadline = self.deadline.min(now + Duration::from_nanos(u64::from(pace.wait)));
         }
     }
 

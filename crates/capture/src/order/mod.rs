@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn data_that_fill_a_gap_are_reordered_if_they_left_before_the_data_behind_it() {
         let (order, gap) = (SendOrder::default(), Transmission::missing(0, 100, 10));
-        let reaction = Reaction::new(false, Some(2 * WITHIN), None, false);
+        let reaction = Reaction::new(true, Some(2 * WITHIN), None, false);
         let reordered =
             |passing, next: Option<Transmission>| order.is_reordered(&passing, &gap, next.as_ref(), &reaction);
         assert!(reordered(sent(900, Some(5)), Some(sent(10, Some(6)))));
@@ -297,5 +297,9 @@ mod tests {
         for (stamp, next) in [(Some(6), Some(sent(10, Some(6)))), (None, None)] {
             assert_eq!([59, 60].map(|nanos| reordered(sent(nanos, stamp), next)), [true, false]);
         }
+        // What nothing prompted waits for a timer at least.
+        let unprompted = Reaction::new(false, Some(2 * WITHIN), None, false);
+        let late = |nanos| order.is_reordered(&sent(10 + nanos, None), &gap, None, &unprompted);
+        assert_eq!([SHORTEST_TIMER - 1, SHORTEST_TIMER].map(late), [true, false]);
     }
 }

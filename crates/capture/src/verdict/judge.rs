@@ -151,18 +151,8 @@ impl SegmentEvidence {
             };
             return judged(Spurious, confidence, reason, Some(answered.when.frame));
         }
-        if let Some(frame) = self.first.reported {
-            let reason = "the receiver reports a duplicate with the bounds of the original";
-            return judged(Spurious, Likely, reason, Some(frame));
-        }
-        if let Some(duplicate) = self.reported(index, circumstances.shortest) {
-            let reason = if circumstances.silent { ANSWERED } else { "reported as a duplicate" };
-            if !circumstances.copies {
-                return judged(Spurious, Likely, reason, Some(duplicate.frame));
-            }
-            if candidates.first < index {
-                return MAY_BE_A_COPY;
-            }
+        if let Some(judged) = self.judge_reported(index, candidates.first < index, circumstances) {
+            return judged;
         }
         // Not certain: any host can send such a message.
         if let Some(frame) = dropped {
@@ -195,6 +185,21 @@ impl SegmentEvidence {
             // Here the lack of a reported duplicate shows little: no data were missing, so some
             // were late.
             (_, None) => Judged { evidence: answer, ..EITHER },
+        }
+    }
+
+    /// Judges the transmission at `index` by what the receiver reports as a duplicate, if that decides or
+    /// if nothing else may: `open` if an earlier transmission can have caused the ACK.
+    fn judge_reported(&self, index: usize, open: bool, circumstances: &Circumstances) -> Option<Judged> {
+        let spurious = |reason, frame| judged(Verdict::Spurious, Confidence::Likely, reason, Some(frame));
+        if let Some(frame) = self.first.reported {
+            return Some(spurious("the receiver reports a duplicate with the bounds of the original", frame));
+        }
+        let duplicate = self.reported(index, circumstances.shortest)?;
+        let reason = if circumstances.silent { ANSWERED } else { "reported as a duplicate" };
+        match circumstances.copies {
+            false => Some(spurious(reason, duplicate.frame)),
+            true => open.then_some(MAY_BE_A_COPY),
         }
     }
 

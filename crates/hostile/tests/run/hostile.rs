@@ -72,7 +72,7 @@ fn a_panic_is_a_violation_with_its_place() {
     let failure = hunt(generate::scenario, 0..CASES, Some(1), Some(nothing_is_dropped), |_| {}).unwrap_err();
     let Violation::Panicked { message, place } = failure.shrunk else { panic!("{}", failure.shrunk) };
     assert_eq!(message, "something was dropped");
-    assert!(place.contains("tests/hostile.rs"), "{place}");
+    assert!(place.contains("tests/run/hostile.rs"), "{place}");
 }
 
 #[test]
