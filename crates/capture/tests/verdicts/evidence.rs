@@ -112,7 +112,7 @@ fn behind_the_filler(ms: f64) -> Verdict {
     let last = talk.data(ms, 2);
     talk.ack(670.0, 5, 0, &[]);
     let found = talk.end();
-    found.retransmissions.iter().find(|one| one.frame == last).unwrap().verdict
+    found.retransmissions.iter().find(|one| one.frame == last).expect("it is a retransmission").verdict
 }
 
 #[test]

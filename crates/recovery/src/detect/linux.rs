@@ -109,13 +109,7 @@ enum RetransStamp {
 }
 
 impl Linux {
-    fn on_retransmission(
-        &mut self,
-        transmission: &Transmission,
-        stamp: Option<Timestamp>,
-        opens: bool,
-        view: &View,
-    ) {
+    fn on_retransmission(&mut self, transmission: &Transmission, stamp: Option<Timestamp>, opens: bool, view: &View) {
         let positions = transmission.positions();
         self.retransmitted += 1;
         self.awaits_first &= !opens;
@@ -235,8 +229,7 @@ impl Linux {
 
     fn in_recovery(&mut self, acked: &Acked, view: &View) -> Judgement {
         if acked.cumulative >= self.high_seq {
-            let judgement =
-                if self.may_undo(acked, view) { self.undone(FULL_UNDO) } else { Judgement::Undecided };
+            let judgement = if self.may_undo(acked, view) { self.undone(FULL_UNDO) } else { Judgement::Undecided };
             self.end_repair(acked, view);
             return judgement;
         }

@@ -51,8 +51,8 @@ pub(super) const ENTRY: Entry = Entry {
         let granularity = parameters.duration("granularity_ms");
         let ends = parameters.word("back_off_ends", &[("sample", Ends::Sample), ("new-data", Ends::NewData)]);
         let slop = parameters.duration("slop_ms");
-        let restarted_by =
-            parameters.word("restarted_by", &[("new-data", RestartedBy::NewData), ("duplicates", RestartedBy::Duplicates)]);
+        let restarted_by = parameters
+            .word("restarted_by", &[("new-data", RestartedBy::NewData), ("duplicates", RestartedBy::Duplicates)]);
         let estimator = Rfc6298 { restarted_by, ..Rfc6298::new(granularity, slop, ends) };
         Box::new(Timer::new(estimator, Limits { initial, minimum, maximum }))
     })
