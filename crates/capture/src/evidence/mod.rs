@@ -421,7 +421,9 @@ impl Evidence {
         let soonest = |since: u64| since + (trip - trip / 16).saturating_sub(INACCURATE);
         let unknown = |stamp: Option<Timestamp>| echo.zip(stamp).is_some_and(|(echo, stamp)| echo.precedes(stamp));
         let missing = self.receiver_reports.missing_since(position);
-        missing.is_some_and(|(since, stamp)| soonest(since) <= point.when.nanos && !unknown(stamp))
+        // Next to the sender nothing is reordered.
+        let known = |stamp| point.is_next_to_sender() || !unknown(stamp);
+        missing.is_some_and(|(since, stamp)| soonest(since) <= point.when.nanos && known(stamp))
     }
 
     /// Counts ACKs without news. An ACK without news may answer an original that its retransmission
