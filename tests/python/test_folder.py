@@ -1,4 +1,4 @@
-"""A folder of captures gives the same bytes whoever analyses it, and after whatever interruption."""
+"""The analysis of a folder of captures: its bytes depend neither on the executor nor on interruptions."""
 
 from __future__ import annotations
 

@@ -71,8 +71,8 @@ struct Reported {
     sent_again: u64,
 }
 
-/// Most reported duplicates are of retransmissions if copies that the network makes explain less than one
-/// of this number.
+/// The reported duplicates of retransmissions count if copies that the network makes explain at most one in
+/// this many. Chosen, not fitted: recordings of Linux had either no copies or mostly copies.
 const COPIES: u64 = 10;
 
 /// ACKs with news: those that cover data that no ACK has covered.
@@ -101,8 +101,8 @@ impl Evidence {
         (self.reports || self.is_silent()).then_some(self.reports)
     }
 
-    /// Returns whether the network makes so many copies that a reported duplicate of a retransmission may be
-    /// one of them. `sent` and `again` are the data sent and sent again, in positions.
+    /// Returns whether a reported duplicate of a retransmission may be a copy that the network made, as many
+    /// are. `sent` and `again` are the data sent and sent again, in positions.
     pub(crate) fn may_report_copies(&self, sent: u64, again: u64) -> bool {
         let expected = u128::from(self.reported.sent_once) * u128::from(again);
         expected * u128::from(COPIES) > u128::from(self.reported.sent_again) * u128::from(sent)

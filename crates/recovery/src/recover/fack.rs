@@ -32,7 +32,7 @@ pub(super) const ENTRY: Entry = Entry {
         FOLLOWS,
         Parameter::switch(
             "off_when_reordered",
-            "after a fast retransmit that was judged spurious, newreno-sack decides (Linux switches FACK off then)",
+            "after a fast retransmit that was judged spurious, newreno-sack decides (Linux 2.4 switched FACK off then)",
             false,
         ),
     ],
