@@ -107,10 +107,11 @@ impl CapturePoint {
     }
 
     /// Returns whether segments pass here when they leave. True if the round trip to the sender is
-    /// short, or if none was seen.
+    /// short, or if none was seen. On a LAN it is short at both ends: then the place decides.
     #[inline]
     pub(crate) fn is_next_to_sender(&self) -> bool {
-        self.sender_rtt().is_none_or(|trip| trip < NEAR)
+        let far = || matches!(self.vantage(), Vantage::Between | Vantage::Receiver);
+        self.sender_rtt().is_none_or(|trip| trip < NEAR && (trip < HOST || !far()))
     }
 
     /// Returns whether a measured round trip shows that the sender is near.
@@ -160,6 +161,18 @@ mod tests {
         trip.on_packet_to(9, at(500));
         trip.on_packet_from(9, at(650));
         assert_eq!(trip.shortest(), Some(150));
+    }
+
+    #[test]
+    fn on_a_lan_a_capture_between_the_ends_is_not_next_to_the_sender() {
+        let next = |sender: Option<u64>, receiver| {
+            let [to_sender, to_receiver] = [sender, Some(receiver)].map(|trip| ShortestRtt(trip.unwrap_or(u64::MAX)));
+            let when = When { nanos: 0, frame: 1 };
+            CapturePoint { when, to_receiver, to_sender, sack: true }.is_next_to_sender()
+        };
+        let trips = [(500_000, 2_000_000), (500_000, 3_000_000), (99_000, 100_000), (600_000, 100_000)];
+        assert_eq!(trips.map(|(sender, receiver)| next(Some(sender), receiver)), [false, true, true, false]);
+        assert_eq!([next(None, 100_000), next(Some(1_000_000), 90_000_000)], [true, false]);
     }
 
     #[test]

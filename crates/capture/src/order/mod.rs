@@ -130,7 +130,8 @@ impl SendOrder {
     fn departure_far_away(&mut self, stamp: Option<Timestamp>, point: &CapturePoint) -> u64 {
         let passes = point.when.nanos;
         let remote = self.remote();
-        remote.silence.smoothed = point.round_trip_at_least().map(|trip| 2 * trip);
+        // If a retransmission comes right behind its original, the path held both for longer than a timer.
+        remote.silence.smoothed = point.round_trip_at_least().map(|trip| SHORTEST_TIMER.max(2 * trip));
         remote.silence.on_sent(passes);
         remote.clock.left(stamp, passes)
     }

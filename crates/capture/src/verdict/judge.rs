@@ -126,8 +126,7 @@ impl SegmentEvidence {
         // Not certain: the host may still drop a packet that passed here, or reject it as out of
         // the window.
         let dropped = self.dropped.filter(|_| index == 1);
-        let refused = self.refused && index == 1;
-        if circumstances.at_receiver && seen_before && !refused && dropped.is_none() {
+        if circumstances.at_receiver && seen_before && dropped.is_none() {
             let reason = "an earlier transmission reached the receiver, where the capture was made";
             return judged(Spurious, Likely, reason, answer);
         }
@@ -164,10 +163,12 @@ impl SegmentEvidence {
             return judged(Spurious, Likely, "it had arrived before the gap below it was filled", answer);
         }
         let may_answer_original = self.may_answer_original(index, circumstances);
+        // Next to the sender nearly every original left before what the receiver has echoed by now.
+        let refused = self.refused && index == 1 && !circumstances.at_sender;
         if candidates.first >= index {
             return match () {
                 () if may_answer_original => LATE_ORIGINAL,
-                () if self.first.may_be_refused => MAY_BE_REFUSED,
+                () if self.first.may_be_refused || refused => MAY_BE_REFUSED,
                 () => judged(Needed, Likely, BY_ECHO, answer),
             };
         }
@@ -373,6 +374,22 @@ mod tests {
             dropped: (random.below(6) == 0).then_some(10),
             transmissions,
         }
+    }
+
+    #[test]
+    fn an_original_that_passed_with_an_old_timestamp_may_have_been_refused() {
+        let sent = |nanos, stamp| Transmission::new(0, 10, nanos, Some(Timestamp(stamp)));
+        let answer = Answered { when: When { nanos: 9000, frame: 3 }, echo: Some(Timestamp(9)), up_to: None };
+        let mut one = SegmentEvidence::new(10, sent(1000, 5));
+        one.transmissions.push(sent(8000, 9));
+        (one.answer, one.refused) = (Some(answer), true);
+        let judge = |at_sender, at_receiver| {
+            one.judge(1, &Circumstances { at_sender, at_receiver, shortest: SHORTEST, ..Circumstances::default() })
+        };
+        assert_eq!(judge(false, false), MAY_BE_REFUSED);
+        // Next to the sender it says nothing, and at the receiver the original has arrived.
+        assert_eq!(judge(true, false).reason, BY_ECHO);
+        assert_eq!(judge(false, true).verdict, Verdict::Spurious);
     }
 
     #[test]

@@ -118,9 +118,9 @@ impl Row {
 /// - that data sent before it arrived after it, as in F-RTO (RFC 5682), beside other retransmissions of
 ///   its episode, which may have filled the gap;
 /// - that one more ACK without news shows a duplicate that is not reported, where go-back-N did not send
-///   it: the ACK may answer other data that arrived late;
-/// - that an echo shows that a fast retransmission was needed, where duplicates are not reported and
-///   the path reorders: the original may have arrived after it.
+///   it or the path reorders: the ACK may answer other data that arrived late;
+/// - that an echo shows that a fast retransmission was needed, or without SACK any, where duplicates are
+///   not reported and the path reorders: the original may have arrived after it.
 pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause], circumstances: &Circumstances) {
     let &Circumstances { sack, reports, .. } = circumstances;
     let count = |wanted: Verdict| {
@@ -128,12 +128,12 @@ pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause], circumstances:
         both.filter(|(judged, _)| judged.verdict == wanted && (sack || judged.reason != ANSWERED)).count()
     };
     let (needless, needed) = (count(Verdict::Spurious), count(Verdict::Needed));
-    let reorders = (!sack || !reports) && needless * 100 >= (needless + needed) * REORDERS;
+    let reorders = (!sack || !reports) && needless > 0 && needless * 100 >= (needless + needed) * REORDERS;
     for (judged, cause) in verdicts.iter_mut().zip(causes) {
         match judged.reason {
             IN_ORDER if matches!(cause, Cause::Fast | Cause::Loss) => *judged = EITHER,
-            ANSWERED if matches!(cause, Cause::Fast | Cause::Rto) => *judged = LATE_ORIGINAL,
-            BY_ECHO if *cause == Cause::Fast && reorders => *judged = LATE_ORIGINAL,
+            ANSWERED if matches!(cause, Cause::Fast | Cause::Rto) || reorders => *judged = LATE_ORIGINAL,
+            BY_ECHO if (*cause == Cause::Fast || !sack) && reorders => *judged = LATE_ORIGINAL,
             _ => {}
         }
     }
@@ -166,6 +166,7 @@ mod tests {
         assert_eq!(kept(Cause::Fast, (false, false), [1, 20, 9, 0]), [1, 20, 0, 0]);
         assert_eq!(kept(Cause::Fast, (false, false), [0, 1, 1, 0]), [0, 1, 0, 0]);
         assert_eq!(kept(Cause::Rto, (false, false), [1, 4, 0, 0]), [1, 4, 0, 0]);
+        assert_eq!(kept(Cause::Fast, (false, false), [0, 0, 1, 0]), [0, 0, 0, 0]);
         // With SACK an ACK without news names its segment, so that one counts too.
         assert_eq!(kept(Cause::Fast, (true, false), [0, 19, 1, 0]), [0, 0, 0, 0]);
         assert_eq!(kept(Cause::Fast, (true, false), [0, 20, 1, 0]), [0, 20, 0, 0]);
@@ -177,6 +178,21 @@ mod tests {
     fn an_ack_without_news_shows_no_duplicate_of_what_reports_or_the_timer_made_leave() {
         let stay = [Cause::Loss, Cause::Rto, Cause::Fast].map(|cause| kept(cause, (false, false), [0, 0, 3, 0])[2]);
         assert_eq!(stay, [3, 0, 0]);
+    }
+
+    #[test]
+    fn without_sack_a_reordering_path_leaves_what_followed_a_timeout_open() {
+        let judged = |verdict, reason| Judged { verdict, confidence: Confidence::Likely, reason, evidence: None };
+        let of_loss = [judged(Verdict::Spurious, ANSWERED), judged(Verdict::Needed, BY_ECHO)];
+        let after = |fast: Verdict, sack| {
+            let mut verdicts = vec![of_loss[0], of_loss[1], judged(fast, "by its marks")];
+            let circumstances = Circumstances { sack, ..Circumstances::default() };
+            withdraw(&mut verdicts, &[Cause::Loss, Cause::Loss, Cause::Fast], &circumstances);
+            [verdicts[0], verdicts[1]]
+        };
+        assert_eq!(after(Verdict::Spurious, false), [LATE_ORIGINAL, LATE_ORIGINAL]);
+        assert_eq!(after(Verdict::Spurious, true), [LATE_ORIGINAL, of_loss[1]]);
+        assert_eq!(after(Verdict::Needed, false), of_loss);
     }
 
     #[test]
