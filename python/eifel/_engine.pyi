@@ -15,7 +15,6 @@ __all__ = [
     "Run",
     "RunError",
     "ScenarioError",
-    "WatchedHost",
     "analyze",
     "analyze_bytes",
     "attack",
@@ -43,7 +42,7 @@ __all__ = [
     "summary_numbers",
     "timer_series",
     "version",
-    "watched_causes",
+    "watch",
     "whatif_trial",
 ]
 
@@ -336,31 +335,5 @@ def whatif_trial(seed: int, cross: str, draws: int) -> str:
     `cross` is `none`, `transfer` or `bursts`.
     """
 
-@final
-class WatchedHost:
-    """The TCP connections of this host, watched by BPF programs until the object is gone.
-
-    Raises PermissionError without the rights, and OSError if the kernel lacks what is needed.
-    """
-
-    def __new__(
-        cls,
-        port: int | None = None,
-        namespace: int | None = None,
-        cgroup: int | None = None,
-        without: Sequence[str] = ...,
-    ) -> WatchedHost: ...
-    def lacking(self) -> list[str]:
-        """Returns what the kernel lacks, and what is not observed because of that."""
-
-    def poll(self, timeout_ms: int) -> str:
-        """Waits for facts, at most `timeout_ms`. Returns the judged retransmissions as a JSON array."""
-
-    def finish(self) -> str:
-        """Judges what is observed now, and returns it as a JSON array."""
-
-    def counts(self) -> str:
-        """Returns the counts so far as a JSON object."""
-
-def watched_causes() -> list[str]:
-    """Returns the names of the causes, in the order of metrics."""
+def watch(words: Sequence[str]) -> int:
+    """Runs `eifel watch` with these words, and returns the exit code. It writes to the standard streams."""

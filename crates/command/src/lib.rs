@@ -11,8 +11,12 @@
 //! ```
 
 mod options;
+#[cfg(unix)]
+mod signals;
 
 pub use options::Options;
+#[cfg(unix)]
+pub use signals::Signals;
 
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, ErrorKind, Write};

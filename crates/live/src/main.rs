@@ -12,10 +12,12 @@ Spurious retransmissions: which they are in a capture, and the engine on a real 
 usage: eifel analyze [OPTIONS] FILE ...
        eifel live COMMAND ...
        eifel script [OPTIONS] FILE|FOLDER ...
+       eifel watch [OPTIONS]
 
   analyze   says of each retransmission in a capture why it was sent, and whether it was needed
   live      sends, receives, records and judges on a real network
   script    holds conversations with a connection, in packetdrill's grammar and virtual time
+  watch     says of each retransmission of this host why it was sent, and whether it was needed, as it happens
 
 `eifel analyze --help` and so on say more. The Python package adds simulation, sweeps, reports and pictures.
 ";
@@ -31,10 +33,11 @@ fn main() -> ExitCode {
         }
         Some("analyze") => with(eifel_capture::command::main, rest),
         Some("script") => with(eifel_script::command::main, rest),
+        Some("watch") => with(eifel_watch::command::main, rest),
         Some("-h" | "--help") => shown(USAGE),
         Some("--version") => shown(concat!("eifel ", env!("CARGO_PKG_VERSION"), "\n")),
         None if name.is_none() => refused("no command; see --help"),
-        _ => refused(&format!("{:?} is no command; expected analyze, live or script", name.unwrap_or_default())),
+        _ => refused(&format!("{:?} is no command; expected analyze, live, script or watch", name.unwrap_or_default())),
     })
 }
 

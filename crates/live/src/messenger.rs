@@ -5,7 +5,7 @@ use crate::capture::Capture;
 use crate::host::Tally;
 use crate::system::Error;
 use crate::system::clock::Clock;
-use crate::system::signals::Signals;
+use crate::system::signals;
 use crate::system::tun::Tun;
 use crate::system::wait::{self, Priority};
 use eifel_base::time::{Duration, Instant};
@@ -205,7 +205,7 @@ impl Messenger {
     /// # Errors
     /// Those of the device and of `attended`, and why the association has failed.
     pub fn run(mut self, mut attended: impl FnMut() -> Result<(), Error>) -> Result<Outcome, Error> {
-        let signals = Signals::note()?;
+        let signals = signals()?;
         let _precise = wait::PreciseTimers::begin(Priority::Ordinary);
         let (mut room, mut packet) = (vec![0; LONGEST], Vec::with_capacity(LONGEST));
         let (mut asked, mut written) = (false, 0);

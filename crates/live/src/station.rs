@@ -4,7 +4,7 @@ use crate::capture::Capture;
 use crate::host::{Config, Host};
 use crate::system::Error;
 use crate::system::clock::Clock;
-use crate::system::signals::Signals;
+use crate::system::signals;
 use crate::system::tun::Tun;
 pub use crate::system::wait::Waits;
 use crate::system::wait::{self, Priority};
@@ -103,7 +103,7 @@ impl Station {
     /// # Errors
     /// Those of the device, of the capture and of the application.
     pub fn serve(&mut self, application: &mut dyn Application) -> Result<(), Error> {
-        let signals = Signals::note()?;
+        let signals = signals()?;
         let _precise = wait::PreciseTimers::begin(self.urgency);
         let mut input = vec![0; LONGEST];
         let mut asked = false;

@@ -25,7 +25,7 @@ fn each_command_ends_with_its_code() {
         (&["--help"][..], 0, "usage: eifel analyze"),
         (&["--version"], 0, concat!("eifel ", env!("CARGO_PKG_VERSION"))),
         (&[], 2, "no command"),
-        (&["run"], 2, "\"run\" is no command; expected analyze, live or script"),
+        (&["run"], 2, "\"run\" is no command; expected analyze, live, script or watch"),
         (&["analyze", &capture], 0, "6 of 9 retransmissions were needless"),
         (&["analyze", &capture, "--fail-if", "spurious>5"], 1, "fails because of --fail-if 'spurious>5'"),
         (&["analyze", "/nowhere.pcap"], 2, "No such file"),

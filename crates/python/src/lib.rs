@@ -97,7 +97,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<captures::Joined>()?;
     module.add_class::<paths::CapturedPath>()?;
     module.add_class::<single::Run>()?;
-    module.add_class::<watch::WatchedHost>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
@@ -124,7 +123,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(single::run, module)?)?;
     module.add_function(wrap_pyfunction!(single::record, module)?)?;
     module.add_function(wrap_pyfunction!(timers::timer_series, module)?)?;
-    module.add_function(wrap_pyfunction!(watch::watched_causes, module)?)?;
+    module.add_function(wrap_pyfunction!(watch::watch, module)?)?;
     module.add_function(wrap_pyfunction!(worlds::small_worlds, module)?)?;
     module.add_function(wrap_pyfunction!(many::run_many, module)?)
 }

@@ -7,6 +7,7 @@
 
 mod attach;
 mod cause;
+pub mod command;
 mod error;
 mod fact;
 mod observation;

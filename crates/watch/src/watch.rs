@@ -139,7 +139,7 @@ pub struct Watch {
 }
 
 /// Returns a clock of the system in nanoseconds.
-fn nanos(clock: ClockId) -> u64 {
+pub(crate) fn nanos(clock: ClockId) -> u64 {
     let now = clock_gettime(clock);
     now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
 }

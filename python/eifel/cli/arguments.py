@@ -417,26 +417,11 @@ def _add_captures(commands: Commands) -> None:
 
 
 def _add_watch(commands: Commands) -> None:
-    parser = command(
+    _add_of_engine(
         commands,
         "watch",
         "say of each retransmission of this host why it was sent, and whether it was needed (Linux, root)",
-        "eifel watch --seconds 60 --port 443 --fail-if 'spurious>1%'",
     )
-    parser.positive("--seconds", "N", "how long to watch (default: until Ctrl-C)")
-    parser.natural("--port", "PORT", "only connections with this local or remote port")
-    parser.path("--namespace", "FILE", "only a network namespace, as /proc/PID/ns/net or /run/netns/NAME")
-    parser.path("--cgroup", "FOLDER", "only a control group, as /sys/fs/cgroup/NAME, without those below it")
-    parser.positive("--top", "N", "the connections of the summary, worst first (10)", default=10)
-    parser.switch("--quiet", "print only the summary")
-    parser.word("--listen", "ADDRESS:PORT", "answer Prometheus at /metrics, as 127.0.0.1:9760")
-    parser.repeated(
-        "--fail-if",
-        "CONDITION",
-        "exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a number or a "
-        "share of all retransmissions, as 'spurious>1%%'; may be repeated",
-    )
-    parser.repeated("--without", "TRACEPOINT", "do without a tracepoint, as on a kernel that lacks it; may be repeated")
 
 
 def _add_wireshark(commands: Commands) -> None:

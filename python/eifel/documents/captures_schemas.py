@@ -16,7 +16,6 @@ from eifel.documents.json_schema import (
     record,
     word,
 )
-from eifel.watch import COUNTED
 
 VERDICT = word("spurious", "needed", "undecidable")
 CONFIDENCE = word("certain", "likely", "weak")
@@ -319,6 +318,7 @@ def watch_summary() -> Schema:
     amounts = {"bytes": INT, "bytes_spurious": INT}
     connection = {"local": STR, "remote": STR, **verdicts, "causes": named(INT), **amounts}
     causes = named(record(dict.fromkeys(VERDICT["enum"], INT)))
+    counts = ("facts", "facts_dropped", "retransmissions_dropped", "observations", "connections", "undone")
     return record(
-        {**verdicts, **amounts, "causes": causes, **dict.fromkeys(COUNTED, INT), "worst": array(record(connection))}
+        {**verdicts, **amounts, "causes": causes, **dict.fromkeys(counts, INT), "worst": array(record(connection))}
     )

@@ -14,6 +14,7 @@ mod received;
 pub mod rules;
 pub(crate) mod text;
 mod window;
+#[cfg(feature = "files")]
 pub(crate) mod xpl;
 
 use crate::result::{Confidence, StackReaction};

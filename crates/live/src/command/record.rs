@@ -4,7 +4,7 @@ use super::{FAILED, Failure, OK, print};
 use crate::capture::Capture;
 use crate::system::clock::Clock;
 use crate::system::namespace::Namespace;
-use crate::system::signals::Signals;
+use crate::system::signals;
 use crate::system::tap::Tap;
 use crate::system::wait;
 use eifel_base::time::Duration;
@@ -36,7 +36,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let clock = Clock::start();
     let mut capture = Capture::create(Path::new(file), clock)?;
     let place = capture.place("all")?;
-    let signals = Signals::note()?;
+    let signals = signals()?;
     let mut command = Command::new(program);
     command.args(arguments);
     let mut running = Namespace::current()?.spawn(command)?;

@@ -3,7 +3,7 @@
 use super::setup::namespace;
 use super::{Failure, OK, print};
 use crate::system::Error;
-use crate::system::signals::Signals;
+use crate::system::signals;
 use crate::truth::draw::Draw;
 use crate::truth::record::{PLACES, record};
 use eifel_command::Options;
@@ -57,7 +57,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let missing: Vec<Draw> =
         (first..first + count).map(|number| Draw::new(seed, number)).filter(|draw| !manifest.has(draw)).collect();
     let (next, failed) = (AtomicU32::new(0), Mutex::new(None));
-    let signals = Signals::note()?;
+    let signals = signals()?;
     let shared = Mutex::new(&mut manifest);
     thread::scope(|scope| {
         for _ in 0..at_once.min(missing.len()) {

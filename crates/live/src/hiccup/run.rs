@@ -8,7 +8,7 @@ use super::truth::{Judged, Truth};
 use super::{Direction, Fate, Hiccup, Transit};
 use crate::system::Error;
 use crate::system::clock::Clock;
-use crate::system::signals::Signals;
+use crate::system::signals;
 use crate::system::tun::Tun;
 use crate::system::wait::{self, Priority};
 use eifel_base::time::{Duration, Instant};
@@ -111,7 +111,7 @@ impl Relay {
     /// # Errors
     /// Those of devices and files, and of `done`.
     pub fn run(mut self, mut done: impl FnMut() -> Result<bool, Error>) -> Result<Report, Error> {
-        let signals = Signals::note()?;
+        let signals = signals()?;
         let _precise = wait::PreciseTimers::begin(Priority::First);
         let mut room = vec![0; LONGEST];
         while !signals.ask_to_stop() && !done()? {

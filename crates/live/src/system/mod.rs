@@ -5,12 +5,12 @@ pub mod clock;
 pub mod kernel;
 pub mod namespace;
 pub mod ready_set;
-pub mod signals;
 pub mod tap;
 pub mod trace;
 pub mod tun;
 pub mod wait;
 
+use eifel_command::Signals;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fmt;
 use std::io::{self, Read};
@@ -37,6 +37,14 @@ impl Error {
         let tried = tried.to_owned();
         move |cause| Self::new(tried, &cause, "")
     }
+}
+
+/// Starts to record Ctrl-C and SIGTERM.
+///
+/// # Errors
+/// Those of the system.
+pub fn signals() -> Result<Signals, Error> {
+    Signals::note().map_err(Error::of("sigaction"))
 }
 
 impl Error {

@@ -1,9 +1,8 @@
-//! Ctrl-C and SIGTERM end a run in good order, so that its results are kept. Devices disappear with
-//! the process in any case.
+//! Ctrl-C and SIGTERM end a run in good order, so that its results are kept.
 
-use super::Error;
 use signal_hook::SigId;
 use signal_hook::consts::{SIGINT, SIGTERM};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,11 +18,10 @@ impl Signals {
     ///
     /// # Errors
     /// Those of the system.
-    pub fn note() -> Result<Self, Error> {
+    pub fn note() -> io::Result<Self> {
         let mut signals = Self { asked: Arc::new(AtomicBool::new(false)), ids: Vec::new() };
         for signal in [SIGINT, SIGTERM] {
-            let id = signal_hook::flag::register(signal, Arc::clone(&signals.asked)).map_err(Error::of("sigaction"))?;
-            signals.ids.push(id);
+            signals.ids.push(signal_hook::flag::register(signal, Arc::clone(&signals.asked))?);
         }
         Ok(signals)
     }
