@@ -4,12 +4,15 @@ import csv
 import ctypes
 import json
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +22,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from google.protobuf import json_format
 from jsonschema import Draft202012Validator
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+from prometheus_client.parser import text_string_to_metric_families
 
 from eifel.documents import schemas
 from test_schemas import closed
@@ -31,22 +37,18 @@ RECORDINGS = 12
 NEAR_S = 0.1
 """How far apart a recording and the kernel's own clock may have a retransmission."""
 WAIT_S = 60
+DASHBOARD = Path(__file__).resolve().parents[2] / "docs/reference/watch-dashboard.json"
 MISSING = ("this build has none", "run it as root", "/sys/kernel/btf")
 """Words of the lines that say why BPF cannot be used here."""
 
 
 def scraped(text: str) -> dict[str, float]:
-    """Parses Prometheus' text format, and checks that each metric is described before its values."""
-    values, described = {}, set()
-    for one in text.splitlines():
-        if one.startswith("# TYPE "):
-            _, _, name, kind = one.split(" ")
-            assert kind == "counter"
-            described.add(name)
-        elif not one.startswith("#"):
-            series, value = one.rsplit(" ", 1)
-            assert series.partition("{")[0] in described
-            values[series] = float(value)
+    """Returns the values of a scrape by name and labels, as Prometheus' own client reads it."""
+    values = {}
+    for family in text_string_to_metric_families(text):
+        assert (family.type, bool(family.documentation)) == ("counter", True), family
+        for one in family.samples:
+            values[one.name + "".join(f",{label}" for label in sorted(one.labels.values()))] = one.value
     return values
 
 
@@ -252,3 +254,65 @@ def test_an_occupied_address_is_refused_in_one_line() -> None:
         watch = subprocess.run(call, capture_output=True, text=True, check=False, timeout=WAIT_S)
     assert watch.returncode == 2
     assert watch.stderr.splitlines()[-1] == f"eifel: --listen {address}: Address already in use (os error 98)"
+
+
+def test_a_collectors_types_read_the_exports(tmp_path: Path) -> None:
+    file = tmp_path / "metrics.json"
+    with watching("--otlp", str(file), "--quiet") as (watch, _):
+        summary = watch.ended()[-1]
+    (line,) = file.read_text().splitlines()
+    export = json_format.Parse(line, ExportMetricsServiceRequest())
+    (resource,) = export.resource_metrics
+    assert {one.key: one.value.string_value for one in resource.resource.attributes}["service.name"] == "eifel"
+    (scope,) = resource.scope_metrics
+    metrics = {one.name: one.sum for one in scope.metrics}
+    assert all(one.is_monotonic for one in metrics.values())
+    points = metrics["tcp.retrans"].data_points
+    assert sum(point.as_int for point in points) == summary["retransmissions"]
+    assert {attribute.key for attribute in points[0].attributes} == {"eifel.cause", "eifel.verdict"}
+    assert points[0].start_time_unix_nano < points[0].time_unix_nano
+
+
+def answered(url: str) -> Any:
+    with urllib.request.urlopen(url, timeout=WAIT_S) as answer:
+        return json.load(answer)
+
+
+@pytest.mark.skipif(not shutil.which("prometheus"), reason="prometheus is not installed")
+def test_prometheus_scrapes_a_watch_and_answers_every_query_of_the_dashboard(tmp_path: Path) -> None:
+    dashboard = json.loads(DASHBOARD.read_text(encoding="utf-8"))
+    queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    assert len(queries) >= 10
+    with watching("--listen", "127.0.0.1:0", "--quiet") as (_, said), socket.create_server(("127.0.0.1", 0)) as free:
+        at = next(one for one in said if "/metrics" in one).split("//")[1].removesuffix("/metrics")
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+        free.close()
+        config = tmp_path / "prometheus.yml"
+        job = {"job_name": "eifel", "scrape_interval": "1s", "static_configs": [{"targets": [at]}]}
+        config.write_text(json.dumps({"scrape_configs": [job]}))
+        words = (
+            f"--config.file={config}",
+            f"--storage.tsdb.path={tmp_path / 'data'}",
+            f"--web.listen-address={address}",
+        )
+        server = subprocess.Popen(["prometheus", *words], stderr=subprocess.DEVNULL)
+        try:
+            base, end = f"http://{address}/api/v1/", time.monotonic() + WAIT_S
+
+            def found(query: str) -> Any:
+                try:
+                    return answered(f"{base}query?{urllib.parse.urlencode({'query': query})}")["data"]["result"]
+                except OSError:
+                    return []
+
+            while not found("count_over_time(eifel_watch_facts_total[1m]) >= 3"):
+                assert time.monotonic() < end, "Prometheus has scraped nothing"
+                time.sleep(0.3)
+            known = {*answered(f"{base}label/__name__/values")["data"]}
+            for query in queries:
+                names = {*re.findall(r"\beifel_\w+", query)}
+                assert names <= known, query
+                assert found(query.replace("$__rate_interval", "1m").replace("$instance", ".*")), query
+        finally:
+            server.terminate()
+            server.wait()
