@@ -52,6 +52,7 @@ ARTEFACTS = (
     "sctp.figure14b",
     "sctp.policy",
     "sctp.responses",
+    "sctp.by_time",
     "spikes.table1",
     *detectors.KEPT,
     *captures.KEPT,
