@@ -6,7 +6,13 @@ from typing import Any
 from eifel.papers.artefact import Artefact, Claim, Measured, Repeated, Row
 from eifel.papers.sctp import macro, settings
 
-COUNTING, BY_TIME = "counting", "RACK-TLP"
+COUNTING, BY_TIME, ALONE = "counting", "RACK-TLP", "RACK-TLP by time alone"
+RECOVER: Mapping[str, Mapping[str, Any]] = {
+    COUNTING: {},
+    BY_TIME: {"recover": "rack-tlp"},
+    ALONE: {"recover": {"name": "rack-tlp", "duplicate_threshold": 1000}},
+}
+"""The last one deems no chunk lost because three packets behind it are reported (RFC 8985, section 6.2, step 4)."""
 DETECT: Mapping[str, settings.Sctp] = {"no detection": settings.PLAIN, "eifel": settings.EIFEL_OR_DUP_TSN}
 REORDERED = {f"{100 * rate:g} % reordered": rate for rate in settings.REORDERING}
 NONE = "nothing reordered"
@@ -28,18 +34,12 @@ def _case(case: str, protocol: settings.Sctp) -> dict[str, Any]:
 
 
 def _with(recover: str, protocol: settings.Sctp) -> settings.Sctp:
-    chosen = {"recover": "rack-tlp"} if recover == BY_TIME else {}
-    return {**protocol, "sender": {**protocol["sender"], **chosen}}
+    return {**protocol, "sender": {**protocol["sender"], **RECOVER[recover]}}
 
 
 def time_s(measured: Measured, case: str, recover: str, detect: str = "no detection") -> float:
     """Returns the mean time of the download."""
     return measured.mean("time_s", case=case, recover=recover, detect=detect)
-
-
-def _gain(measured: Measured, case: str, recover: str) -> float:
-    """Returns the share of the time that Eifel saves."""
-    return 1 - time_s(measured, case, recover, "eifel") / time_s(measured, case, recover)
 
 
 ARTEFACT = Artefact(
@@ -50,7 +50,7 @@ ARTEFACT = Artefact(
     rows=tuple(
         Row({"case": case, "recover": recover, "detect": detect}, _case(case, _with(recover, protocol)))
         for case in CASES
-        for recover in (COUNTING, BY_TIME)
+        for recover in RECOVER
         for detect, protocol in DETECT.items()
     ),
     seed=settings.SEED,
@@ -60,22 +60,22 @@ ARTEFACT = Artefact(
             lambda m: all(time_s(m, case, BY_TIME) < time_s(m, case, COUNTING) for case in REORDERED),
         ),
         Claim(
-            "up to 5 % reordered, RACK-TLP without detection takes no more than a twentieth longer than without reordering",
-            lambda m: all(
-                time_s(m, case, BY_TIME) < 1.05 * time_s(m, NONE, BY_TIME) for case in tuple(REORDERED)[:4]
-            ),
+            "without detection it is slower than counting with Eifel at each share: three reports come before the "
+            "packet, so that its reordering is not seen",
+            lambda m: all(time_s(m, case, BY_TIME) > time_s(m, case, COUNTING, "eifel") for case in REORDERED),
         ),
         Claim(
-            "Eifel saves a smaller share of the time with RACK-TLP than with counting, at each share of reordered packets",
-            lambda m: all(_gain(m, case, BY_TIME) < _gain(m, case, COUNTING) for case in REORDERED),
+            "by time alone, up to 2 % reordered, it takes no more than a tenth longer than without reordering, without "
+            "detection",
+            lambda m: all(time_s(m, case, ALONE) < 1.1 * time_s(m, NONE, ALONE) for case in tuple(REORDERED)[:3]),
         ),
         Claim(
-            "where nothing is reordered, both are equally fast within 1 %",
-            lambda m: abs(time_s(m, NONE, BY_TIME) / time_s(m, NONE, COUNTING) - 1) < 0.01,
+            "where nothing is reordered, all take the same time within 1 %",
+            lambda m: all(abs(time_s(m, NONE, one) / time_s(m, NONE, COUNTING) - 1) < 0.01 for one in RECOVER),
         ),
         Claim(
-            "over delay spikes RACK-TLP gains nothing without detection: within 3 %",
-            lambda m: abs(time_s(m, SPIKES, BY_TIME) / time_s(m, SPIKES, COUNTING) - 1) < 0.03,
+            "over delay spikes with Eifel, RACK-TLP takes as long as counting within 2 %",
+            lambda m: abs(time_s(m, SPIKES, BY_TIME, "eifel") / time_s(m, SPIKES, COUNTING, "eifel") - 1) < 0.02,
         ),
     ),
     fitted=(*settings.LEFT_OPEN[2:], settings.AT_SENDER),
