@@ -124,7 +124,8 @@ impl Bound {
         self.seconds += segments * 4.0 * (round_trip_s + delay_s) + thinking_s + 4.0 * readings * reading_s;
         self.seconds += (20.0 + segments * timeouts) * timeout_s;
         self.bytes += 40.0 * (bytes + 100.0 * segments);
-        self.events += (500.0 + 100.0 * segments + 20.0 * readings) * storms(connection, round_trip_s);
+        self.events += (500.0 + 100.0 * segments + 20.0 * readings)
+            * storms(ends(connection).map(|(_, sender)| sender), round_trip_s);
     }
 
     fn add_messages(&mut self, application: &StreamApplication, association: &Association, round_trip_s: f64) {
@@ -147,7 +148,8 @@ impl Bound {
         self.seconds += (20.0 + chunks) * timeout_s;
         // Probes of a closed window and HEARTBEATs take bytes as well.
         self.bytes += 40.0 * (bytes + 100.0 * chunks);
-        self.events += 500.0 + 200.0 * chunks + 20.0 * readings + 20.0 * self.seconds;
+        let needless = storms([&from.engine.path, &to.engine.path], round_trip_s);
+        self.events += (500.0 + 200.0 * chunks + 20.0 * readings) * needless + 20.0 * self.seconds;
     }
 }
 
@@ -182,8 +184,8 @@ fn has(sender: &engine::Config, weakness: Weakness) -> bool {
 }
 
 /// Returns the factor by which needless retransmissions can multiply the events.
-fn storms(connection: &Connection, round_trip_s: f64) -> f64 {
-    let storms = ends(connection).iter().any(|(_, sender)| has(sender, Weakness::StormsWithoutDelay));
+fn storms(senders: [&engine::Config; 2], round_trip_s: f64) -> f64 {
+    let storms = senders.into_iter().any(|sender| has(sender, Weakness::StormsWithoutDelay));
     if storms && round_trip_s == 0.0 { 1000.0 } else { 1.0 }
 }
 

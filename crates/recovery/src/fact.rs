@@ -129,6 +129,19 @@ pub struct Delivered {
     pub lowest_original: Option<Block>,
 }
 
+impl Delivered {
+    /// Records a segment that begins at `start` and that an ACK has newly delivered.
+    pub(crate) fn note(&mut self, start: u64, covered: Covered) {
+        let latest = if covered.copies == 0 { &mut self.original } else { &mut self.again };
+        if latest.is_none_or(|known| (known.last_sent, known.end) < (covered.last_sent, covered.end)) {
+            *latest = Some(covered);
+        }
+        if covered.copies == 0 && self.lowest_original.is_none_or(|lowest| covered.end < lowest.end) {
+            self.lowest_original = Some(Block { start, end: covered.end });
+        }
+    }
+}
+
 /// An ACK after the scoreboard has processed it.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked<'a> {

@@ -28,7 +28,8 @@ pub(crate) struct Origin {
     pub(crate) path: Option<PathId>,
     /// The packet's verification tag.
     pub(crate) tag: u32,
-    /// Whether the packet has only one chunk. A bundled INIT or INIT ACK is ignored (section 6.10).
+    /// Whether the packet has only one chunk. A bundled INIT, INIT ACK or SHUTDOWN COMPLETE is ignored
+    /// (section 6.10).
     pub(crate) alone: bool,
 }
 
@@ -188,11 +189,10 @@ impl Association {
             Chunk::ShutdownAck => self.on_shutdown_ack(origin),
             Chunk::ShutdownComplete { reflected } => {
                 let ours = !reflected || origin.tag == self.peer_tag;
-                if ours && matches!(self.state, State::ShutdownAckSent(_)) {
+                if ours && origin.alone && matches!(self.state, State::ShutdownAckSent(_)) {
                     self.finish();
                 }
-                // Section 6.10: SHUTDOWN COMPLETE is never bundled. Its tag does not authenticate
-                // other chunks.
+                // Its tag does not authenticate other chunks.
                 return ControlFlow::Break(());
             }
             Chunk::ForwardTsn(forward) if self.extensions.forward_tsn => self.on_forward_tsn(forward),

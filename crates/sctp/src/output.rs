@@ -231,8 +231,11 @@ impl Association {
     fn write_data(&mut self, now: Instant, go: &PacketToSend, pmdcs: usize, packet: &mut Packet) {
         let idle = self.engine.una() == self.engine.nxt();
         let mut bytes = self.write_chunks(now, go, pmdcs, packet);
-        let mut measures = go.contents != PacketContents::Retransmissions;
-        if bytes > 0 && !measures && packet.len() + LEAST_CHUNK <= HEADER_LEN + pmdcs {
+        let mut measures = matches!(go.contents, PacketContents::New { .. } | PacketContents::Probe);
+        if bytes > 0
+            && go.contents == PacketContents::Retransmissions
+            && packet.len() + LEAST_CHUNK <= HEADER_LEN + pmdcs
+        {
             // Section 6.1: new data may share the packet if no retransmission is left.
             let more =
                 self.go(now).filter(|more| more.path == go.path && matches!(more.contents, PacketContents::New { .. }));
@@ -263,13 +266,16 @@ impl Association {
         let mut from = 0;
         let mut room = match go.contents {
             PacketContents::New { room } => room,
-            PacketContents::Retransmissions | PacketContents::Probe => u64::MAX,
+            _ => u64::MAX,
         };
         while bytes == 0 || packet.len() + LEAST_CHUNK <= end {
             let next = match go.contents {
                 PacketContents::Retransmissions => self.engine.next_retransmission(go.path, from),
                 PacketContents::New { .. } => self.queue.next().map(|size| (self.engine.nxt(), size)),
                 PacketContents::Probe => self.queue.next().filter(|_| bytes == 0).map(|size| (self.engine.nxt(), size)),
+                PacketContents::TailLossProbe { position } => {
+                    (bytes == 0).then(|| (position, self.engine.size(position)))
+                }
             };
             let Some((position, size)) = next else { break };
             // A chunk made for a larger packet is sent alone, and IP fragments it (section 6.9).
@@ -278,12 +284,14 @@ impl Association {
             if !fits || u64::from(size.data) > room {
                 break;
             }
-            let transmission = if go.contents == PacketContents::Retransmissions {
-                self.engine.on_retransmitted(now, position, go.path, stamp)
-            } else {
-                room -= u64::from(size.data);
-                self.queue.advance();
-                self.engine.on_new(now, go.path, size, original)
+            let transmission = match go.contents {
+                PacketContents::Retransmissions => self.engine.on_retransmitted(now, position, go.path, stamp),
+                PacketContents::TailLossProbe { .. } => self.engine.on_tail_probe(now, go, stamp),
+                PacketContents::New { .. } | PacketContents::Probe => {
+                    room -= u64::from(size.data);
+                    self.queue.advance();
+                    self.engine.on_new(now, go.path, size, original)
+                }
             };
             let mut also = match self.state {
                 // Section 6.1: in SHUTDOWN-PENDING, this end wants the last SACK soon
@@ -291,7 +299,7 @@ impl Association {
                 State::ShutdownPending => DataFlags::IMMEDIATE,
                 _ => DataFlags::default(),
             };
-            if go.contents == PacketContents::Retransmissions && self.extensions.retransmit_bit {
+            if transmission.copy > 0 && self.extensions.retransmit_bit {
                 also = also.with(DataFlags::SENT_AGAIN);
             }
             let (mut data, payload) = self.queue.chunk(position);

@@ -22,6 +22,14 @@ pub(super) fn add(dice: &Dice, scale: &Scale, top: &mut Table) {
             });
         }
     }
+    if let Some(mut dice) = dice.of_newcomer("association-recover")
+        && let Some(Value::Array(flows)) = top.get_mut("flow")
+    {
+        let over_sctp = |flow: &&mut Table| flow.get("transport").and_then(Value::as_str) == Some("sctp");
+        for flow in flows.iter_mut().filter_map(Value::as_table_mut).filter(over_sctp) {
+            by_time(&mut dice, flow);
+        }
+    }
     if let Some(mut dice) = dice.of_newcomer("messages")
         && let Some(Value::Array(flows)) = top.get_mut("flow")
     {
@@ -31,6 +39,19 @@ pub(super) fn add(dice: &Dice, scale: &Scale, top: &mut Table) {
             }
         }
     }
+}
+
+/// Lets an association find losses by time.
+fn by_time(dice: &mut Dice, flow: &mut Table) {
+    let Some(Value::Table(sender)) = flow.get_mut("sender").filter(|_| dice.chance(0.4)) else { return };
+    let mut recover = table([("name", "rack-tlp".into())]);
+    if dice.chance(0.3) {
+        recover.put("duplicate_threshold", dice.scale(1, 20));
+    }
+    if dice.chance(0.3) {
+        recover.put("max_ack_delay_ms", dice.scale_of_time(1.0, 1000.0));
+    }
+    sender.put("recover", recover);
 }
 
 /// Turns a transfer into messages at intervals, of as many bytes together.

@@ -9,6 +9,7 @@
 mod ledger;
 mod probe;
 mod quiet;
+mod rack_tlp;
 mod rules;
 mod sack;
 mod send;
@@ -16,6 +17,7 @@ mod snapshot;
 mod timeout;
 
 pub use ledger::Size;
+pub use rack_tlp::{PARAMETERS as RACK_TLP_PARAMETERS, RACK_TLP};
 pub use rules::Rules;
 pub use sack::Sack;
 pub use send::{Offer, PacketContents, PacketToSend};
@@ -26,6 +28,7 @@ use crate::credit::Credit;
 use crate::event::Event;
 use crate::fact::TxId;
 use crate::path::{Flight, Path};
+use crate::recover::Alarm;
 use crate::registry::{Choice, Error, Value, part};
 use crate::retransmit::{Candidate, Retransmit};
 use crate::rto::Sample;
@@ -33,6 +36,7 @@ use crate::view::Negotiated;
 use eifel_base::time::{Duration, Instant};
 use ledger::{Ledger, PathNews};
 use probe::Probe;
+use rack_tlp::RackTlp;
 use rules::Permission;
 
 /// The initial window over IPv6, in bytes, unless two packets are more.
@@ -45,8 +49,8 @@ pub struct PathId(pub usize);
 /// The algorithms of an association.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// The algorithms of each path. The recovery choice is not used: the association recovers by
-    /// RFC 9260.
+    /// The algorithms of each path. Of the recovery choices, [`RACK_TLP`] finds losses by time, with
+    /// [`RACK_TLP_PARAMETERS`]. With any other, losses are found by counting, as in RFC 9260.
     pub path: crate::config::Config,
     /// The policy that chooses the path of a retransmission.
     pub retransmit: Choice,
@@ -107,6 +111,10 @@ struct Destination {
     /// Whether the timer has expired and nothing has been acknowledged since. Only one packet may
     /// then be in flight (section 7.2.3) [rfc8540:3.18].
     one_packet: bool,
+    /// Finds losses by time; `None` if they are found by counting.
+    by_time: Option<Box<RackTlp>>,
+    /// The timer that runs in place of the retransmission timer.
+    alarm: Alarm,
 }
 
 /// The sender's algorithms for several paths. See the module's documentation.
@@ -148,7 +156,7 @@ impl Engine {
         Ok(Self {
             retransmit: part::retransmit(&config.retransmit)?,
             credit: part::credit(&config.credit)?,
-            ledger: Ledger::new(config.rules.miss_indications()),
+            ledger: Ledger::new(config.rules.miss_indications(), RackTlp::chosen(&config.path.recover)?.is_some()),
             config,
             destinations: Vec::new(),
             exit: None,
@@ -174,7 +182,9 @@ impl Engine {
             // Section 7.2.1: with IPv6's longer headers, three packets of 1500 bytes hold less.
             path.window.cwnd = path.window.cwnd.min(INITIAL_WINDOW_OVER_IPV6.max(2 * u64::from(pmdcs)));
         }
-        self.destinations.push(Destination { path, pmdcs, usable: false, one_packet: false });
+        let by_time = RackTlp::chosen(&self.config.path.recover).expect("the parameters were checked");
+        let (usable, one_packet, alarm) = (false, false, Alarm::None);
+        self.destinations.push(Destination { path, pmdcs, usable, one_packet, by_time, alarm });
         self.ledger.add_path();
         self.news.push(PathNews::default());
         PathId(self.destinations.len() - 1)
@@ -220,12 +230,15 @@ impl Engine {
     /// Processes a round trip that a handshake or HEARTBEAT has measured, not data.
     pub fn sample(&mut self, now: Instant, path: PathId, rtt: Duration) {
         let (una, nxt) = (self.ledger.una(), self.ledger.nxt());
-        let path = &mut self.destinations[path.0].path;
-        path.watch.update_view(now, una, nxt);
-        let sample = Sample { rtt, acked: 0, window: path.window };
-        path.watch.on_sample(rtt);
-        path.rto.sample(&sample, path.watch.view());
-        path.watch.on_smoothed(path.rto.srtt());
+        let destination = &mut self.destinations[path.0];
+        let target = &mut destination.path;
+        target.watch.update_view(now, una, nxt);
+        let sample = Sample { rtt, acked: 0, window: target.window };
+        target.watch.on_sample(rtt);
+        target.rto.sample(&sample, target.watch.view());
+        target.watch.on_smoothed(target.rto.srtt());
+        destination.on_round_trip(rtt);
+        self.set_alarm(path);
     }
 
     /// Returns a path's RTO, back-off included.

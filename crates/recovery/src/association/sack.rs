@@ -32,7 +32,7 @@ impl Engine {
     pub fn on_sack(&mut self, now: Instant, sack: &Sack<'_>) {
         let taken = self.ledger.on_sack(sack.cumulative, sack.blocks, &mut self.news);
         self.permission = self.permission.after_sack();
-        let recovers = self.config.rules.has_fast_recovery();
+        let recovers = self.config.rules.has_fast_recovery() || self.is_by_time();
         let grows = if recovers { self.exit.is_none() } else { taken.advanced };
         for path in 0..self.destinations.len() {
             self.apply_to_path(now, PathId(path), sack, &taken, grows);
@@ -40,14 +40,19 @@ impl Engine {
         if self.exit.is_some_and(|exit| sack.cumulative >= exit) {
             self.exit = None;
         }
-        // Section 7.2.4: TSNs below the highest newly acknowledged one get a miss indication. In
-        // fast recovery, if the cumulative TSN advanced, all TSNs reported missing get one. By RFC
-        // 2960 all get one from every SACK.
-        let all = !recovers || self.exit.is_some() && taken.advanced;
-        let below = if all { taken.reported_up_to } else { taken.newest };
-        self.on_misses(now, below);
+        if self.is_by_time() {
+            self.find_losses(now, sack, &taken);
+        } else {
+            // Section 7.2.4: TSNs below the highest newly acknowledged one get a miss indication. In
+            // fast recovery, if the cumulative TSN advanced, all TSNs reported missing get one. By
+            // RFC 2960 all get one from every SACK.
+            let all = !recovers || self.exit.is_some() && taken.advanced;
+            let below = if all { taken.reported_up_to } else { taken.newest };
+            self.on_misses(now, below);
+        }
         for path in 0..self.destinations.len() {
             self.run_timer(now, PathId(path));
+            self.set_alarm(PathId(path));
             self.destinations[path].path.watch.close_if_repaired(sack.cumulative);
         }
         self.quiet = self.find_quiet();
@@ -59,7 +64,7 @@ impl Engine {
         self.update_view(now, path);
         // A spurious verdict puts marked chunks under way again, so they count as outstanding (RFC
         // 4015, section 3.1).
-        let (all, outstanding) = (self.ledger.una() == self.ledger.nxt(), self.ledger.outstanding(path));
+        let (acked, outstanding) = (self.acked(path, sack, taken), self.ledger.outstanding(path));
         let destination = &mut self.destinations[path.0];
         let target = &mut destination.path;
         target.on_input();
@@ -70,21 +75,6 @@ impl Engine {
         if delivered == 0 && news.passed == 0 && target.watch.last_episode().is_none() {
             return;
         }
-        let acked = Acked {
-            cumulative: sack.cumulative,
-            bytes: news.passed,
-            sacked: news.sacked,
-            originals: Some(news.acked + news.sacked - news.acked_again - news.sacked_again),
-            duplicate: !taken.advanced && news.sacked > 0,
-            highest: news.highest,
-            sacked_up_to: taken.reported_up_to,
-            sacks: sack.blocks,
-            dsacks: sack.duplicates,
-            echo: sack.echo,
-            mark: sack.mark,
-            ece: false,
-            all,
-        };
         // A round trip belongs to the path on which the packet was sent.
         let echo = sack.echo.filter(|_| sack.echo_of == Some(path));
         let sample = target.watch.on_ack(&Acked { echo, ..acked });
@@ -102,10 +92,33 @@ impl Engine {
         if effect.grows && grows && acked + sacked > 0 {
             target.grow(&Progress { acked, sacked, delivered: acked, flight: news.flight });
         }
+        if effect.resumes.is_some() {
+            self.on_spurious(path);
+        }
         if effect.resumes == Some(Cause::Timeout) {
             // Sending continues with new data: the chunks that the path deemed lost are under way
             // after all.
             self.ledger.unmark(path);
+        }
+    }
+
+    /// Returns a SACK's news of one path, as the seams see it.
+    pub(super) fn acked<'a>(&self, path: PathId, sack: &Sack<'a>, taken: &SackNews) -> Acked<'a> {
+        let news = self.news[path.0];
+        Acked {
+            cumulative: sack.cumulative,
+            bytes: news.passed,
+            sacked: news.sacked,
+            originals: Some(news.acked + news.sacked - news.acked_again - news.sacked_again),
+            duplicate: !taken.advanced && news.sacked > 0,
+            highest: news.highest,
+            sacked_up_to: taken.reported_up_to,
+            sacks: sack.blocks,
+            dsacks: sack.duplicates,
+            echo: sack.echo,
+            mark: sack.mark,
+            ece: false,
+            all: self.ledger.una() == self.ledger.nxt(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Sends packets: their contents, time and path (RFC 9260, sections 6.1 and 6.4).
 
-use super::ledger::Size;
+use super::ledger::{Chunk, Size};
 use super::rules::Permission;
 use super::{Engine, PathId};
 use crate::fact::{Kind, Transmission};
@@ -41,12 +41,18 @@ pub enum PacketContents {
     },
     /// One new chunk, although the peer's window has no room for it.
     Probe,
+    /// A chunk that is under way once more, to get a SACK (RFC 8985, section 7.3). See
+    /// [`Engine::on_tail_probe`].
+    TailLossProbe { position: u64 },
 }
 
 impl Engine {
     /// Returns the packet that may be sent now, if there is one.
     pub fn poll(&mut self, now: Instant, offer: &Offer) -> Option<PacketToSend> {
         if let Some(answer) = self.poll_probe(now, offer) {
+            return answer;
+        }
+        if let Some(answer) = self.poll_tail_probe(now, offer) {
             return answer;
         }
         if let Some(first) = self.ledger.marked_from(0) {
@@ -92,14 +98,20 @@ impl Engine {
     /// Max.Burst, does not change cwnd [rfc8540:3.31].
     fn may_send(&mut self, now: Instant, path: PathId) -> bool {
         let flight = self.ledger.flight(path);
-        let destination = &mut self.destinations[path.0];
+        let destination = &self.destinations[path.0];
         if flight >= destination.path.window.cwnd || destination.one_packet && flight > 0 {
             return false;
         }
-        match destination.path.permit(now) {
+        self.is_permitted(now, path)
+    }
+
+    /// Returns whether pacing allows a packet on a path.
+    pub(super) fn is_permitted(&mut self, now: Instant, path: PathId) -> bool {
+        let target = &mut self.destinations[path.0].path;
+        match target.permit(now) {
             Permit::Now => true,
             Permit::At(at) => {
-                destination.path.released_at = at;
+                target.released_at = at;
                 false
             }
             Permit::NextInput => false,
@@ -138,22 +150,34 @@ impl Engine {
             kind: Kind::Retransmission(before.cause),
             copy: before.copies + 1,
         };
-        for index in 0..self.destinations.len() {
-            self.update_view(now, PathId(index));
-            let watch = &mut self.destinations[index].path.watch;
-            if PathId(index) == before.last {
-                watch.on_retransmission(&transmission, stamp, before.stamp);
-            } else {
-                // Karn's rule, section 6.3.1, C5.
-                watch.on_repeat(position);
-            }
-        }
+        self.tell_of_retransmission(now, (path, &before), &transmission, stamp);
         if self.ledger.oldest(path) == Some(position) {
             // Section 6.1: the timer restarts when the earliest outstanding chunk of the path is
             // sent.
             self.destinations[path.0].path.start_timer(now);
         }
         transmission
+    }
+
+    /// Tells the watches of a retransmission on `path`. `before` is the chunk's state before it.
+    pub(super) fn tell_of_retransmission(
+        &mut self,
+        now: Instant,
+        (path, before): (PathId, &Chunk),
+        transmission: &Transmission,
+        stamp: Option<Timestamp>,
+    ) {
+        for index in 0..self.destinations.len() {
+            self.update_view(now, PathId(index));
+            let watch = &mut self.destinations[index].path.watch;
+            if PathId(index) == before.last {
+                watch.on_retransmission(transmission, stamp, before.stamp);
+            } else {
+                // Karn's rule, section 6.3.1, C5.
+                watch.on_repeat(transmission.start);
+            }
+        }
+        self.on_resent(now, path, transmission.start);
     }
 
     /// Records that a new chunk is sent on `path`. `stamp` is the timestamp of its packet; `None`
@@ -182,6 +206,8 @@ impl Engine {
             self.quiet = None;
             self.persist = Instant::NEVER;
         }
+        self.ledger.end_packet();
         self.destinations[go.path.0].path.on_sent(now, bytes);
+        self.follow_packet(now, go);
     }
 }

@@ -17,9 +17,9 @@ impl Engine {
     /// Returns when [`Engine::on_timeout`] must be called, or [`Instant::NEVER`].
     #[inline]
     pub fn deadline(&self) -> Instant {
-        self.destinations
-            .iter()
-            .fold(self.persist, |first, Destination { path, .. }| first.min(path.timer).min(path.released_at))
+        self.destinations.iter().fold(self.persist, |first, Destination { path, alarm, .. }| {
+            first.min(path.timer).min(path.released_at).min(alarm.at())
+        })
     }
 
     /// Handles the timers due at [`Engine::deadline`]. Returns a retransmission timer that has
@@ -30,6 +30,7 @@ impl Engine {
                 destination.path.released_at = Instant::NEVER;
             }
         }
+        self.run_alarms(now);
         let due = self.destinations.iter().position(|destination| destination.path.timer <= now)?;
         self.quiet = None;
         let path = PathId(due);
@@ -49,8 +50,11 @@ impl Engine {
             self.destinations[due].path.on_timeout(flight);
             self.destinations[due].one_packet = true;
         }
-        self.ledger.mark_all(path);
-        self.destinations[due].path.timer = Instant::NEVER;
+        if !self.mark_overdue(now, path) {
+            self.ledger.mark_all(path);
+            self.destinations[due].path.timer = Instant::NEVER;
+        }
+        self.set_alarm(path);
         self.permission = match self.config.rules {
             Rules::Rfc9260 => Permission::OnePacket,
             Rules::Rfc2960 => Permission::OnePacketThenSack,

@@ -4,10 +4,11 @@ pub mod fast_recovery;
 mod late_fast_retransmit;
 pub mod policy;
 pub mod prr;
-mod rack;
+pub(crate) mod rack;
+mod rack_lost;
 mod rack_min_rtt;
 pub mod rules;
-mod tlp;
+pub(crate) mod tlp;
 
 crate::registry::algorithms! { reno, newreno, reno_sack, newreno_sack, fack, rfc6675, rack_tlp }
 crate::duplicate::duplicate!(Recovery by DuplicateRecovery);

@@ -1,11 +1,13 @@
 //! RACK's part of RACK-TLP: a segment is lost if it was sent before a delivered one, and long enough ago (RFC 8985, section
 //! 6).
+//!
+//! A connection and each path of an association have one. A position is the end of a segment, or
+//! the one behind a chunk. The driver walks what is outstanding, each in its own record.
 
 use std::collections::VecDeque;
 
 use super::rack_min_rtt::MinRtt;
-use crate::fact::{Acked, Block, Covered, Delivered, Echo};
-use crate::scoreboard::{Scoreboard, SentSegment};
+use crate::fact::{Acked, Covered, Delivered, Echo};
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
 
@@ -15,7 +17,7 @@ const PERSIST: u32 = 16;
 
 /// The progress of fast recovery, or of recovery from a timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Repairing {
+pub(crate) enum Repairing {
     Nothing,
     Losses,
     /// The recovery ends with this ACK.
@@ -24,9 +26,7 @@ pub(super) enum Repairing {
 
 /// RACK's variables.
 #[derive(Clone, Debug)]
-pub(super) struct Rack {
-    /// DupThresh, in SACKed segments.
-    threshold: u32,
+pub(crate) struct Rack {
     /// RACK.segment, the delivered segment that was sent last: its send time and its end. `None`
     /// before the first delivery.
     newest: Option<(Instant, u64)>,
@@ -42,29 +42,22 @@ pub(super) struct Rack {
     /// RACK.dsack_round: until this position is acknowledged, further DSACKs do not widen the
     /// window. `None` if the next DSACK counts.
     dsack_round: Option<u64>,
-    /// The send time and start of each retransmission, sorted by both (RACK_sent_after).
-    again: VecDeque<(Instant, u64)>,
-    /// Retransmissions that were lost, in the same order.
-    lost_again: Vec<Block>,
-    /// When the segments that are not lost yet are checked again; `None` if no segment waits.
-    timeout: Option<Instant>,
 }
 
-/// The result of [`Rack::detect_loss`].
+/// What step 5 says of a transmission that was not delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Found {
-    /// Everything below, unless SACKed, is lost.
-    pub(super) lost_below: u64,
-    /// Whether anything is newly lost.
-    pub(super) news: bool,
-    /// When the newest of the newly lost retransmissions was sent; `None` if there is none.
-    pub(super) again: Option<Instant>,
+pub(crate) enum Overdue {
+    /// It was sent after RACK.segment, so nothing is known of it.
+    Unknown,
+    /// It counts as lost from this instant on.
+    At(Instant),
+    /// It is lost.
+    Now,
 }
 
 impl Rack {
-    pub(super) fn new(threshold: u32) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            threshold,
             newest: None,
             min_rtt: MinRtt::UNKNOWN,
             rtt: Duration::ZERO,
@@ -73,14 +66,17 @@ impl Rack {
             multiplier: 1,
             persist: PERSIST,
             dsack_round: None,
-            again: VecDeque::new(),
-            lost_again: Vec::new(),
-            timeout: None,
         }
     }
 
-    /// Processes the deliveries of an ACK: steps 1 to 3 of section 6.2.
-    pub(super) fn on_ack(&mut self, acked: &Acked, delivered: Option<&Delivered>, view: &View) {
+    /// Takes in a round trip that no segment measured, for example that of a HEARTBEAT (step 1).
+    pub(crate) fn on_round_trip(&mut self, rtt: Duration, view: &View) {
+        self.min_rtt.note(rtt, view);
+    }
+
+    /// Processes the deliveries of an ACK: steps 1 to 3 of section 6.2. `highest` is the first
+    /// position beyond all that it acknowledges or reports.
+    pub(crate) fn on_ack(&mut self, acked: &Acked, delivered: Option<&Delivered>, highest: u64, view: &View) {
         if let Some(Covered { copies: 0, last_sent, .. }) = acked.highest {
             self.min_rtt.note(view.now.since(last_sent), view);
         }
@@ -92,7 +88,7 @@ impl Rack {
             self.newest = self.newest.max(Some(latest));
         }
         self.reordering_seen |= delivered.lowest_original.is_some_and(|lowest| lowest.end < self.fack);
-        self.fack = self.fack.max(acked.cumulative).max(acked.sacked_up_to);
+        self.fack = self.fack.max(highest);
     }
 
     /// Returns whether an ACK for a retransmitted segment answers its last transmission (step 2).
@@ -106,7 +102,7 @@ impl Rack {
 
     /// Adapts the reordering window (step 4). A DSACK widens it at most once per round trip.
     /// Sixteen recoveries without a DSACK reset it.
-    pub(super) fn adapt(&mut self, needless: bool, repairing: Repairing, view: &View) {
+    pub(crate) fn adapt(&mut self, needless: bool, repairing: Repairing, view: &View) {
         if self.dsack_round.is_some_and(|round| view.una >= round) {
             self.dsack_round = None;
         }
@@ -122,10 +118,8 @@ impl Rack {
         }
     }
 
-    /// Computes RACK.reo_wnd.
-    fn reordering_window(&self, board: &Scoreboard, repairing: Repairing, view: &View) -> Duration {
-        let enough = u64::from(self.threshold - 1) * u64::from(view.mss);
-        let reported = board.sacked_bytes() > enough;
+    /// Computes RACK.reo_wnd. `reported` is whether DupThresh segments are SACKed.
+    fn reordering_window(&self, reported: bool, repairing: Repairing, view: &View) -> Duration {
         if !self.reordering_seen && (repairing == Repairing::Losses || reported) {
             return Duration::ZERO;
         }
@@ -134,111 +128,73 @@ impl Rack {
         view.round_trips.smoothed().map_or(wide, |srtt| wide.min(srtt))
     }
 
-    /// Finds lost segments: step 5, RACK_detect_loss.
-    pub(super) fn detect_loss(&mut self, board: &Scoreboard, repairing: Repairing, view: &View) -> Found {
-        self.timeout = None;
-        let before = board.lost_below();
-        let mut found = Found { lost_below: before, news: false, again: None };
-        let Some(newest) = self.newest else { return found };
-        let wait = self.rtt + self.reordering_window(board, repairing, view);
-        found.again = self.detect_lost_retransmissions(board, newest, wait, view.now);
-        found.news = found.again.is_some();
-        let mut waiting = None;
-        for segment in board.unreported(before) {
-            if newest <= (segment.last_sent(), segment.end()) {
-                break;
-            }
-            let lost_at = segment.last_sent() + wait;
-            if lost_at > view.now {
-                waiting = waiting.max(Some(lost_at));
-            } else if waiting.is_none() {
-                found = Found { lost_below: segment.end(), news: true, ..found };
-            }
+    /// Returns how long a transmission has to be answered: RACK.rtt and the reordering window.
+    /// `reported` is whether DupThresh segments are SACKed.
+    pub(crate) fn wait(&self, reported: bool, repairing: Repairing, view: &View) -> Duration {
+        self.rtt + self.reordering_window(reported, repairing, view)
+    }
+
+    /// Returns whether anything was delivered yet.
+    pub(crate) fn has_deliveries(&self) -> bool {
+        self.newest.is_some()
+    }
+
+    /// Makes this RACK one that has seen reordering.
+    #[cfg(test)]
+    pub(crate) fn see_reordering(&mut self) {
+        self.reordering_seen = true;
+    }
+
+    /// Returns whether a transmission is lost that was sent at `sent` and ends at `end`: step 5,
+    /// RACK_detect_loss.
+    pub(crate) fn overdue(&self, (sent, end): (Instant, u64), wait: Duration, now: Instant) -> Overdue {
+        match self.newest {
+            Some(newest) if newest > (sent, end) => match sent + wait {
+                lost_at if lost_at > now => Overdue::At(lost_at),
+                _ => Overdue::Now,
+            },
+            _ => Overdue::Unknown,
         }
-        self.timeout = self.timeout.max(waiting);
-        found
     }
+}
 
-    /// Finds lost retransmissions, in the order of sending. Returns when the newest of them was
-    /// sent; `None` if none is newly lost.
-    fn detect_lost_retransmissions(
-        &mut self,
-        board: &Scoreboard,
-        newest: (Instant, u64),
-        wait: Duration,
-        now: Instant,
-    ) -> Option<Instant> {
-        self.prune(board);
-        let mut news = None;
-        while let Some(&(_, start)) = self.again.front() {
-            let under_way = |segment: &&SentSegment| {
-                start < board.resent_below() && board.sacked().containing(start).is_none() && segment.copies() > 0
-            };
-            if let Some(segment) = board.segment(start).filter(under_way) {
-                if newest <= (segment.last_sent(), segment.end()) {
-                    break;
-                }
-                if segment.last_sent() + wait > now {
-                    self.timeout = Some(segment.last_sent() + wait);
-                    break;
-                }
-                if let Some(block) = board.segment_at(start).filter(|_| !self.is_retransmission_lost(start)) {
-                    self.lost_again.push(block);
-                    news = news.max(Some(segment.last_sent()));
-                }
-            }
-            self.again.pop_front();
-        }
-        news
-    }
+/// The send time and start of each retransmission, sorted by both (RACK_sent_after).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Resent(VecDeque<(Instant, u64)>);
 
-    fn is_retransmission_lost(&self, start: u64) -> bool {
-        self.lost_again.iter().any(|block| block.start == start)
-    }
-
-    /// Forgets lost retransmissions that have been delivered after all.
-    fn prune(&mut self, board: &Scoreboard) {
-        let una = board.una();
-        self.lost_again.retain(|block| block.start >= una && board.sacked().containing(block.start).is_none());
-    }
-
+impl Resent {
     /// Records a retransmission that is sent at `now` and begins at `start`. Of several sent at the
     /// same instant, the lowest counts as sent first, whatever their order (RACK_sent_after,
     /// section 6.2).
-    pub(super) fn on_retransmission(&mut self, now: Instant, start: u64) {
-        self.lost_again.retain(|block| block.start != start);
-        let later = self.again.iter().rev().take_while(|&&earlier| earlier > (now, start)).count();
-        self.again.insert(self.again.len() - later, (now, start));
+    pub(crate) fn on_retransmission(&mut self, now: Instant, start: u64) {
+        let later = self.0.iter().rev().take_while(|&&earlier| earlier > (now, start)).count();
+        self.0.insert(self.0.len() - later, (now, start));
+    }
+
+    /// Returns the first retransmission.
+    pub(crate) fn first(&self) -> Option<(Instant, u64)> {
+        self.0.front().copied()
+    }
+
+    /// Removes the first retransmission.
+    pub(crate) fn remove_first(&mut self) {
+        self.0.pop_front();
+    }
+
+    /// Iterates over the retransmissions, in the order of sending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Instant, u64)> {
+        self.0.iter().copied()
     }
 
     /// Forgets all retransmissions, after a timeout or an undo.
-    pub(super) fn forget_retransmissions(&mut self) {
-        self.again.clear();
-        self.lost_again.clear();
-        self.timeout = None;
-    }
-
-    /// Returns where the first lost retransmission begins.
-    pub(super) fn first_lost_retransmission(&self) -> Option<u64> {
-        self.lost_again.first().map(|block| block.start)
-    }
-
-    /// Returns the bytes of lost retransmissions, which the scoreboard's pipe still counts.
-    pub(super) fn bytes_of_lost_retransmissions(&self) -> u64 {
-        self.lost_again.iter().map(|block| block.end - block.start).sum()
-    }
-
-    /// Returns when [`Rack::detect_loss`] has to be called again.
-    pub(super) fn timeout(&self) -> Option<Instant> {
-        self.timeout
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fact::{Ack, Echo};
-    use crate::recover::HighRxt;
     use crate::rtt::RoundTrips;
     use eifel_base::units::Timestamp;
 
@@ -281,7 +237,7 @@ mod tests {
     #[test]
     fn an_ack_of_the_last_transmission_comes_no_sooner_than_min_rtt_and_echoes_no_older_timestamp() {
         let again = Covered { end: 1001, copies: 1, last_sent: at(50) };
-        let rack = Rack::new(3);
+        let rack = Rack::new();
         let answers = |now, age| rack.answers_last_transmission(&acked(age), &again, &view(now, 1));
         assert_eq!([149, 150].map(|now| answers(now, None)), [false, true]);
         assert_eq!([150, 151].map(|age| answers(150, Some(age))), [true, false]);
@@ -291,7 +247,7 @@ mod tests {
     /// does not widen it.
     #[test]
     fn the_window_adapts_to_dsacks() {
-        let mut rack = Rack::new(3);
+        let mut rack = Rack::new();
         rack.adapt(true, Repairing::Nothing, &view(0, 1));
         rack.adapt(true, Repairing::Nothing, &view(0, 10_000));
         assert_eq!(rack.multiplier, 2);
@@ -306,86 +262,5 @@ mod tests {
         assert_eq!(rack.multiplier, 3);
         rack.adapt(false, Repairing::Ending, &view(0, 30_001));
         assert_eq!(rack.multiplier, 1);
-    }
-
-    /// Five segments, all retransmitted: 1 and 2 at 100 ms, 3 and 4 at 105, and 5 at 110. Segment 5
-    /// is delivered at 210 ms.
-    fn repaired() -> (Rack, Scoreboard) {
-        let mut board = Scoreboard::default();
-        board.follow_deliveries();
-        board.skip_to(1);
-        (0..5).for_each(|_| board.on_new(at(0), 1000, None));
-        board.mark_lost_below(5001);
-        let mut rack = Rack::new(3);
-        for (first, when) in [(0, 100), (1, 100), (2, 105), (3, 105), (4, 110)] {
-            let block = Block { start: 1 + first * 1000, end: 1001 + first * 1000 };
-            board.on_retransmission(at(when), block, HighRxt::Advance);
-            rack.on_retransmission(at(when), block.start);
-        }
-        let sacks = [Block { start: 4001, end: 5001 }];
-        let ack = Ack { cumulative: 1, sacks: &sacks, dsacks: &[], echo: None, mark: None, plain: true, ece: false };
-        let acked = board.on_ack(&ack, true);
-        rack.on_ack(&acked, board.delivered(), &view(210, 1));
-        (rack, board)
-    }
-
-    /// Segment 5 took 100 ms. Without reordering, the reordering window is 0 in recovery. Segments
-    /// 1 and 2 were sent 110 ms ago, and 3 and 4 105 ms ago, so all four are lost.
-    #[test]
-    fn a_retransmission_is_lost_a_round_trip_and_the_reordering_window_later() {
-        let (mut rack, board) = repaired();
-        let found = rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
-        assert_eq!(found, Found { lost_below: 5001, news: true, again: Some(at(105)) });
-        assert_eq!((rack.first_lost_retransmission(), rack.bytes_of_lost_retransmissions()), (Some(1), 4000));
-        // Each lost retransmission is reported once.
-        assert!(!rack.detect_loss(&board, Repairing::Losses, &view(210, 1)).news);
-        rack.on_retransmission(at(210), 1);
-        assert_eq!((rack.first_lost_retransmission(), rack.bytes_of_lost_retransmissions()), (Some(1001), 3000));
-        rack.forget_retransmissions();
-        assert_eq!(
-            (rack.first_lost_retransmission(), rack.bytes_of_lost_retransmissions(), rack.timeout()),
-            (None, 0, None)
-        );
-    }
-
-    /// Higher segments were sent first, at the same instant. For equal times RACK_sent_after
-    /// compares the ends.
-    #[test]
-    fn of_two_segments_sent_at_once_the_lower_one_was_sent_first() {
-        let (mut rack, board) = repaired();
-        rack.forget_retransmissions();
-        for start in [2001, 3001, 1, 1001] {
-            rack.on_retransmission(at(100), start);
-        }
-        rack.on_retransmission(at(99), 4001);
-        let order: Vec<u64> = rack.again.iter().map(|&(_, start)| start).collect();
-        assert_eq!(order, [4001, 1, 1001, 2001, 3001]);
-        assert_eq!(rack.detect_loss(&board, Repairing::Losses, &view(210, 1)).again, Some(at(105)));
-        assert_eq!(rack.bytes_of_lost_retransmissions(), 4000);
-    }
-
-    /// The reordering window is 25 ms, a quarter of the shortest round trip. So segments are lost
-    /// at 225 and 230 ms.
-    #[test]
-    fn the_reordering_window_applies_to_retransmissions_too() {
-        let (mut rack, board) = repaired();
-        rack.reordering_seen = true;
-        assert!(!rack.detect_loss(&board, Repairing::Losses, &view(224, 1)).news);
-        assert_eq!(rack.timeout(), Some(at(225)));
-        assert!(rack.detect_loss(&board, Repairing::Losses, &view(225, 1)).news);
-        assert_eq!((rack.bytes_of_lost_retransmissions(), rack.timeout()), (2000, Some(at(230))));
-        rack.forget_retransmissions();
-        assert_eq!(rack.timeout(), None);
-        assert!(!rack.detect_loss(&board, Repairing::Losses, &view(300, 1)).news, "nothing is left to look at");
-    }
-
-    /// A retransmission that is listed twice counts as lost once.
-    #[test]
-    fn a_retransmission_that_is_lost_counts_once() {
-        let (mut rack, board) = repaired();
-        rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
-        rack.again.push_back((at(210), 1));
-        rack.detect_loss(&board, Repairing::Losses, &view(210, 1));
-        assert_eq!(rack.bytes_of_lost_retransmissions(), 4000);
     }
 }

@@ -5,15 +5,16 @@
 //! *Blind to* a delay of all packets: the probe is sent, and then the timer expires all the same.
 //! After a timeout it goes back to the first segment and deems everything lost. Without SACK it
 //! repairs as NewReno does.
-//! *From* RFC 8985, sections 6 and 7.
+//! *From* RFC 8985, sections 6 and 7. Over SCTP it is applied to chunks, path by path.
 
 use super::fast_recovery::{FastRecovery, Phase, Signal};
 use super::newreno::NewReno;
 use super::policy::WithPolicy;
 use super::prr::{AFTER_ECE, Prr, REDUCTION, Reduction};
-use super::rack::{Found, Rack, Repairing};
+use super::rack::{Rack, Repairing};
+use super::rack_lost::{Found, LostSegments};
 use super::rules::{BELOW_SPURIOUS_POINT, BUGFIX, DUPLICATE_THRESHOLD, LIMITED_TRANSMIT, RESUME, Rules};
-use super::tlp::Tlp;
+use super::tlp::{Tail, Tlp};
 use super::{Alarm, Attention, Decisions, HighRxt, Next, Recovery, Resume, Step};
 use crate::congest::Window;
 use crate::fact::{Acked, Block, Cause, Kind};
@@ -61,6 +62,7 @@ pub struct RackTlp {
     /// The reduction after an echo ends when this position is acknowledged; 0 if there is none.
     reduced_below: u64,
     rack: Rack,
+    lost: LostSegments,
     tlp: Tlp,
     /// When congestion control last learned of a loss. A lost retransmission that was sent earlier
     /// belongs to the same window and is not reported again.
@@ -78,7 +80,8 @@ impl RackTlp {
             prr: Prr::new(after_loss),
             after_ece: Prr::new(after_ece),
             reduced_below: 0,
-            rack: Rack::new(rules.duplicate_threshold),
+            rack: Rack::new(),
+            lost: LostSegments::new(rules.duplicate_threshold),
             tlp: Tlp::new(max_ack_delay),
             loss_signalled_at: Instant::ZERO,
             without_sack: WithPolicy::new(FastRecovery::new(rules), NewReno::default()),
@@ -127,7 +130,7 @@ impl RackTlp {
     ) -> Decisions {
         let needless = !acked.dsacks.is_empty() && !self.tlp.is_answered_by_dsack(acked);
         let repaired = self.tlp.on_ack(acked, view.now);
-        self.rack.on_ack(acked, board.delivered(), view);
+        self.rack.on_ack(acked, board.delivered(), acked.cumulative.max(acked.sacked_up_to), view);
         self.prr.on_ack(acked, board);
         self.after_ece.on_ack(acked, board);
         if acked.cumulative >= self.reduced_below {
@@ -135,7 +138,7 @@ impl RackTlp {
         }
         let leaving = before != Phase::Open && self.recovery.phase() == Phase::Open;
         self.rack.adapt(needless, if leaving { Repairing::Ending } else { self.repairing() }, view);
-        let found = self.rack.detect_loss(board, self.repairing(), view);
+        let found = self.lost.detect(&self.rack, board, self.repairing(), view);
         let decisions = self.follow(found, board, view);
         match (decisions.step, signal, repaired) {
             (Step::Stay, Signal::Recovered, _) => {
@@ -156,7 +159,7 @@ impl RackTlp {
 
     /// Returns pipe without the lost retransmissions, in bytes.
     fn pipe(&self, board: &Scoreboard) -> u64 {
-        board.pipe().saturating_sub(self.rack.bytes_of_lost_retransmissions())
+        board.pipe().saturating_sub(self.lost.bytes_of_lost_retransmissions())
     }
 
     /// Returns the probe if one is due: new data if there is some, else a retransmission of the
@@ -189,7 +192,7 @@ impl Recovery for RackTlp {
         self.prr.on_timeout(view.una);
         self.after_ece.on_timeout(view.una);
         self.reduced_below = 0;
-        self.rack.forget_retransmissions();
+        self.lost.forget_retransmissions();
         self.tlp.forget();
     }
 
@@ -199,7 +202,7 @@ impl Recovery for RackTlp {
         self.reduced_below = 0;
         let resume = self.recovery.on_spurious(cause);
         if resume == Resume::NextUnsent {
-            self.rack.forget_retransmissions();
+            self.lost.forget_retransmissions();
         }
         resume
     }
@@ -224,7 +227,7 @@ impl Recovery for RackTlp {
         if self.tlp.is_due() {
             self.tlp.on_sent(now, sent.end, again);
         } else if again {
-            self.rack.on_retransmission(now, sent.start);
+            self.lost.on_retransmission(now, sent.start);
         }
     }
 
@@ -233,23 +236,23 @@ impl Recovery for RackTlp {
     }
 
     fn alarm(&self, board: &Scoreboard, view: &View) -> Alarm {
-        if let Some(at) = self.rack.timeout() {
+        if let Some(at) = self.lost.timeout() {
             return Alarm::Reordering(at);
         }
-        match self.tlp.alarm(board, view) {
+        match self.tlp.alarm(Tail::of(board), view) {
             Some(at) if self.recovery.phase() == Phase::Open => Alarm::Probe(at),
             _ => Alarm::None,
         }
     }
 
     fn on_alarm(&mut self, board: &Scoreboard, view: &View) -> Decisions {
-        if self.rack.timeout().is_some() {
+        if self.lost.timeout().is_some() {
             self.prr.on_alarm();
             self.after_ece.on_alarm();
-            let found = self.rack.detect_loss(board, self.repairing(), view);
+            let found = self.lost.detect(&self.rack, board, self.repairing(), view);
             return self.follow(found, board, view);
         }
-        self.tlp.on_alarm(board, view);
+        self.tlp.on_alarm(Tail::of(board), view);
         Decisions::STAY
     }
 
@@ -260,7 +263,7 @@ impl Recovery for RackTlp {
         if let Some(probe) = self.probe(board, view, unsent) {
             return probe;
         }
-        let again = self.rack.first_lost_retransmission();
+        let again = self.lost.first_lost_retransmission();
         let pipe = self.pipe(board);
         if again.is_none() && !self.recovery.in_fast_recovery() {
             if self.is_reduced() {

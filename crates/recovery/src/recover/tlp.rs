@@ -21,9 +21,28 @@ enum TailProbe {
     Retransmission { end: u64 },
 }
 
+/// What TLP asks of the outstanding data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Tail {
+    /// When the highest segment was last sent.
+    pub(crate) sent: Instant,
+    /// Whether FlightSize is one segment.
+    pub(crate) alone: bool,
+    /// Whether anything is SACKed.
+    pub(crate) reported: bool,
+}
+
+impl Tail {
+    /// Returns the tail of a connection's scoreboard; `None` if nothing is outstanding.
+    pub(crate) fn of(board: &Scoreboard) -> Option<Self> {
+        let sent = board.newest()?.last_sent();
+        Some(Self { sent, alone: board.segments() == 1, reported: !board.sacked().is_empty() })
+    }
+}
+
 /// TLP's variables.
 #[derive(Clone, Debug)]
-pub(super) struct Tlp {
+pub(crate) struct Tlp {
     probe: TailProbe,
     /// TLP.max_ack_delay.
     max_ack_delay: Duration,
@@ -38,21 +57,22 @@ pub(super) struct Tlp {
 }
 
 impl Tlp {
-    pub(super) fn new(max_ack_delay: Duration) -> Self {
+    pub(crate) fn new(max_ack_delay: Duration) -> Self {
         Self { probe: TailProbe::None, max_ack_delay, progress: Instant::ZERO, samples: 0, expired: None }
     }
 
     /// Returns when a probe is due: one PTO after new data was last sent or acknowledged (section
     /// 7.2). The driver sends it at the RTO if that comes first. Returns `None` if the PTO is not
     /// armed. It is also armed while a probe is in flight: it then sends nothing but restarts the RTO.
-    pub(super) fn alarm(&self, board: &Scoreboard, view: &View) -> Option<Instant> {
-        let begins = self.begins(board)?;
+    pub(crate) fn alarm(&self, tail: Option<Tail>, view: &View) -> Option<Instant> {
+        let begins = self.begins(tail)?;
+        let Tail { alone, reported, .. } = tail?;
         // Section 7.3: behind a PTO only the RTO.
-        if self.is_due() || self.expired == Some(begins) || !view.sack || !board.sacked().is_empty() {
+        if self.is_due() || self.expired == Some(begins) || !view.sack || reported {
             return None;
         }
         let pto = match view.round_trips.smoothed() {
-            Some(srtt) if board.segments() == 1 => srtt * 2 + self.max_ack_delay,
+            Some(srtt) if alone => srtt * 2 + self.max_ack_delay,
             Some(srtt) => srtt * 2,
             None => UNKNOWN,
         };
@@ -60,39 +80,39 @@ impl Tlp {
     }
 
     /// Returns from when a PTO counts. `None` if nothing is outstanding.
-    fn begins(&self, board: &Scoreboard) -> Option<Instant> {
-        Some(board.newest()?.last_sent().max(self.progress))
+    fn begins(&self, tail: Option<Tail>) -> Option<Instant> {
+        Some(tail?.sent.max(self.progress))
     }
 
     /// Marks the probe as due, because the alarm has fired. It is skipped while another one is in flight,
     /// and without a round-trip sample since the last one (section 7.3).
-    pub(super) fn on_alarm(&mut self, board: &Scoreboard, view: &View) {
-        self.expired = self.begins(board);
+    pub(crate) fn on_alarm(&mut self, tail: Option<Tail>, view: &View) {
+        self.expired = self.begins(tail);
         if self.probe == TailProbe::None && view.round_trips.taken() > self.samples {
             (self.probe, self.samples) = (TailProbe::Due, view.round_trips.taken());
         }
     }
 
     /// Returns whether the probe is sent next.
-    pub(super) fn is_due(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         self.probe == TailProbe::Due
     }
 
     /// Records that the probe was sent, up to `end`. `again` is true for a retransmission of the
     /// highest segment and false for new data.
-    pub(super) fn on_sent(&mut self, now: Instant, end: u64, again: bool) {
+    pub(crate) fn on_sent(&mut self, now: Instant, end: u64, again: bool) {
         self.expired = Some(now);
         self.probe = if again { TailProbe::Retransmission { end } } else { TailProbe::New { end } };
     }
 
     /// Returns whether the ACK carries a DSACK for a probe that was a retransmission.
-    pub(super) fn is_answered_by_dsack(&self, acked: &Acked) -> bool {
+    pub(crate) fn is_answered_by_dsack(&self, acked: &Acked) -> bool {
         matches!(self.probe, TailProbe::Retransmission { end } if acked.dsacks.iter().any(|dsack| dsack.end == end))
     }
 
     /// Processes an ACK as TLP_process_ack does (section 7.4.2). Returns whether the probe has
     /// repaired a loss.
-    pub(super) fn on_ack(&mut self, acked: &Acked, now: Instant) -> bool {
+    pub(crate) fn on_ack(&mut self, acked: &Acked, now: Instant) -> bool {
         if acked.bytes > 0 {
             self.progress = now;
         }
@@ -120,7 +140,7 @@ impl Tlp {
     }
 
     /// Ends probing, at a timeout or when fast recovery begins.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.probe = TailProbe::None;
     }
 }
@@ -169,7 +189,7 @@ mod tests {
     #[test]
     fn an_ack_of_new_data_cancels_a_probe_that_is_due() {
         let mut tlp = tlp();
-        tlp.on_alarm(&Scoreboard::default(), &view(true));
+        tlp.on_alarm(None, &view(true));
         assert!(!tlp.on_ack(&acked(1001, 0), at(1)));
         assert!(tlp.is_due());
         assert!(!tlp.on_ack(&acked(2001, 1000), at(1)));
@@ -215,8 +235,8 @@ mod tests {
         let mut tlp = tlp();
         tlp.on_sent(at(1005), 1001, true);
         board.on_new(at(1010), 1000, None);
-        assert_eq!(tlp.alarm(&board, &view(true)), Some(at(2010)));
-        tlp.on_alarm(&board, &view(true));
+        assert_eq!(tlp.alarm(Tail::of(&board), &view(true)), Some(at(2010)));
+        tlp.on_alarm(Tail::of(&board), &view(true));
         assert!(!tlp.is_due());
         assert_eq!(tlp.probe, TailProbe::Retransmission { end: 1001 });
     }
@@ -229,20 +249,20 @@ mod tests {
         board.skip_to(1);
         (0..3).for_each(|_| board.on_new(at(5), 1000, None));
         let mut tlp = tlp();
-        assert_eq!(tlp.alarm(&board, &view(true)), Some(at(1005)));
+        assert_eq!(tlp.alarm(Tail::of(&board), &view(true)), Some(at(1005)));
         tlp.on_ack(&acked(1, 0), at(20));
-        assert_eq!(tlp.alarm(&board, &view(true)), Some(at(1005)), "a duplicate is none");
+        assert_eq!(tlp.alarm(Tail::of(&board), &view(true)), Some(at(1005)), "a duplicate is none");
         tlp.on_ack(&acked(1001, 1000), at(30));
-        assert_eq!(tlp.alarm(&board, &view(true)), Some(at(1030)));
-        assert_eq!(tlp.alarm(&board, &view(false)), None);
-        tlp.on_alarm(&board, &view(true));
+        assert_eq!(tlp.alarm(Tail::of(&board), &view(true)), Some(at(1030)));
+        assert_eq!(tlp.alarm(Tail::of(&board), &view(false)), None);
+        tlp.on_alarm(Tail::of(&board), &view(true));
         assert!(tlp.is_due());
         tlp.on_sent(at(30), 3001, true);
         tlp.forget();
-        assert_eq!(tlp.alarm(&board, &view(true)), None, "the RTO is next");
+        assert_eq!(tlp.alarm(Tail::of(&board), &view(true)), None, "the RTO is next");
         board.on_new(at(40), 1000, None);
-        assert_eq!(tlp.alarm(&board, &view(true)), Some(at(1040)));
-        tlp.on_alarm(&board, &view(true));
+        assert_eq!(tlp.alarm(Tail::of(&board), &view(true)), Some(at(1040)));
+        tlp.on_alarm(Tail::of(&board), &view(true));
         assert!(!tlp.is_due(), "no sample since the last probe");
         let tlp = Tlp::new(Duration::ZERO);
         let sacks = [Block { start: 2001, end: 3001 }];
@@ -256,6 +276,6 @@ mod tests {
             ece: false,
         };
         board.on_ack(&report, true);
-        assert_eq!(tlp.alarm(&board, &view(true)), None);
+        assert_eq!(tlp.alarm(Tail::of(&board), &view(true)), None);
     }
 }

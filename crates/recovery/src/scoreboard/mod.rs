@@ -342,7 +342,7 @@ impl Scoreboard {
             if let Some(delivered) = &mut self.delivered
                 && !self.sacked.covers(Block { start: first.start, end: first.end() })
             {
-                delivered.note(first);
+                delivered.note(first.start, first.covered());
             }
             highest = self.sent.pop_front();
         }
@@ -391,7 +391,7 @@ impl Scoreboard {
                 let first = index_of(sent, gap.start).unwrap_or(sent.len());
                 sent.iter_from(first)
                     .take_while(|segment| segment.end() <= gap.end)
-                    .for_each(|one| delivered.note(one));
+                    .for_each(|one| delivered.note(one.start, one.covered()));
             }
             lost.count(gap);
             resent.count(gap);

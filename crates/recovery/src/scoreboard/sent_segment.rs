@@ -1,6 +1,6 @@
 //! A segment that is outstanding, and its index in the ring.
 
-use crate::fact::{Block, Covered, Delivered};
+use crate::fact::Covered;
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 use eifel_base::units::Timestamp;
@@ -51,22 +51,6 @@ impl SentSegment {
 
     pub(super) fn covered(&self) -> Covered {
         Covered { end: self.end(), copies: self.copies, last_sent: self.last_sent }
-    }
-}
-
-impl Delivered {
-    /// Records a segment that an ACK has newly delivered.
-    pub(super) fn note(&mut self, segment: &SentSegment) {
-        let covered = segment.covered();
-        let latest = if covered.copies == 0 { &mut self.original } else { &mut self.again };
-        if latest.is_none_or(|known| (known.last_sent, known.end) < (covered.last_sent, covered.end)) {
-            *latest = Some(covered);
-        }
-        if covered.copies == 0 {
-            let positions = Block { start: segment.start, end: segment.end() };
-            let lower = self.lowest_original.is_none_or(|lowest| positions.end < lowest.end);
-            self.lowest_original = if lower { Some(positions) } else { self.lowest_original };
-        }
     }
 }
 

@@ -6,6 +6,7 @@
 mod talk;
 
 mod adapted;
+mod association_by_time;
 mod association_parts;
 mod association_probes;
 mod congest_cubic;

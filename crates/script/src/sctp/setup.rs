@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use crate::error::Fault;
 use crate::parse::setting::Setting;
 use eifel_base::time::Duration;
-use eifel_recovery::association::Config;
-use eifel_recovery::registry::Seam;
+use eifel_recovery::association::{Config, RACK_TLP, RACK_TLP_PARAMETERS};
+use eifel_recovery::registry::{Choice, Seam};
 use eifel_sctp::{Settings, TimestampChunk, TimestampValues};
 
 /// packetdrill's addresses.
@@ -17,7 +17,7 @@ const SECRET: [u64; 2] = [0x6569_6665_6c00_0003, 0x6569_6665_6c00_0004];
 /// Maximum number of addresses of an end.
 const MOST_ADDRESSES: usize = 8;
 
-const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, congest, pace, retransmit, credit, addresses, \
+const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recover, congest, pace, retransmit, credit, addresses, \
                     peer_addresses, pmtu_bytes, receive_buffer_bytes, ack_every, ack_delay_ms, nagle, \
                     timestamp_chunk, retransmit_bit, forward_tsn, data_with_cookie, heartbeat_interval_ms, cookie_life_ms, tolerance_us";
 
@@ -64,6 +64,7 @@ impl Setup {
             "grant" => engine.path.grant = choice(Seam::Grant)?,
             "rto" => engine.path.rto = choice(Seam::Rto)?,
             "after-spurious" => engine.path.after_spurious = choice(Seam::AfterSpurious)?,
+            "recover" => engine.path.recover = recovery(setting)?,
             "congest" => engine.path.congest = choice(Seam::Congest)?,
             "pace" => engine.path.pace = choice(Seam::Pace)?,
             "retransmit" => engine.retransmit = choice(Seam::Retransmit)?,
@@ -98,6 +99,16 @@ impl Setup {
         }
         Ok(())
     }
+}
+
+/// Reads a recovery that an association can use.
+fn recovery(setting: &Setting<'_>) -> Result<Choice, Fault> {
+    let choice = setting.choice_of(Seam::Recover, true)?;
+    let known = choice.parameters.iter().all(|(name, _)| RACK_TLP_PARAMETERS.contains(&name.as_str()));
+    if choice.name == RACK_TLP && known {
+        return Ok(choice);
+    }
+    Err(setting.bad(format!("{RACK_TLP}, with {} alone", RACK_TLP_PARAMETERS.join(" and "))))
 }
 
 fn addresses(setting: &Setting<'_>) -> Result<Vec<IpAddr>, Fault> {

@@ -251,10 +251,7 @@ fn messages(top: &Reader<'_>, table: &Reader<'_>, application: &Reader<'_>) -> R
         return Err(table.fault(key, "makes no sense over SCTP").allowed("transport = \"tcp\" beside it"));
     }
     for of in [table.table("sender"), table.table("answering_sender")].iter().flatten() {
-        if of.has("recover") {
-            let what = "an association recovers losses by the rules of its table sctp, and by nothing else";
-            return Err(of.fault("recover", what).allowed("transport = \"tcp\", or no recover"));
-        }
+        sctp::check_recovery(of)?;
     }
     let layers = [End::From, End::To].map(|end| Layers::new("sctp", end, table, top));
     let plain = |end: End| association::Config::by(sctp::rules(&layers[end.index()]));

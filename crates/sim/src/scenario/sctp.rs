@@ -1,12 +1,14 @@
 //! Reads association settings. A flow's settings override the scenario's, key by key.
 
+use super::algorithm;
 use super::error::Fault;
 use super::layers::Layers;
+use super::reader::Reader;
 use eifel_base::time::Duration;
 use eifel_packet::ip::Version;
 use eifel_packet::sctp::{Chunk, Data, HEADER_LEN};
-use eifel_recovery::association::{Config, Rules};
-use eifel_recovery::registry::Need;
+use eifel_recovery::association::{Config, RACK_TLP, RACK_TLP_PARAMETERS, Rules};
+use eifel_recovery::registry::{Choice, Need, Seam};
 use eifel_sctp::{Settings, TimestampChunk, TimestampValues};
 
 /// Returns the settings of one end with these algorithms, and the bytes of its messages. `peer` is
@@ -67,6 +69,24 @@ pub(super) fn rules(layers: &Layers<'_>) -> Rules {
         "rfc2960" => Rules::Rfc2960,
         _ => Rules::Rfc9260,
     }
+}
+
+/// Checks that an association can use the recovery that a flow's table of algorithms names.
+pub(super) fn check_recovery(sender: &Reader<'_>) -> Result<(), Fault> {
+    let Some(node) = sender.node("recover") else { return Ok(()) };
+    let Choice { name, parameters } = algorithm::choice(node, Seam::Recover);
+    if name != RACK_TLP {
+        let what =
+            format!("an association recovers losses by the rules of its table sctp or by {RACK_TLP}, not by {name}");
+        return Err(sender
+            .fault("recover", what)
+            .allowed(format!("{RACK_TLP}, or no recover, or transport = \"tcp\"")));
+    }
+    if let Some((key, _)) = parameters.iter().find(|(key, _)| !RACK_TLP_PARAMETERS.contains(&key.as_str())) {
+        let what = format!("{key} of {RACK_TLP} has no effect in an association");
+        return Err(sender.fault("recover", what).allowed(RACK_TLP_PARAMETERS.join(", ")));
+    }
+    Ok(())
 }
 
 /// Returns the bytes of an end's receive buffer.

@@ -12,13 +12,16 @@
 //! missing below `missed[k]` has more than `k` indications. A position crosses the last mark once,
 //! so a chunk is fast retransmitted once (RFC 9260, section 7.2.4, step 5).
 
+mod by_time;
 mod news;
 mod quiet;
 
+pub(super) use by_time::Delivery;
 pub(super) use news::{PathNews, SackNews};
 
 use super::PathId;
 use crate::fact::{Block, Cause, Covered};
+use by_time::{Deliveries, Reported};
 use core::ops::Range;
 use eifel_base::ranges::Ranges;
 use eifel_base::ring::Ring;
@@ -51,6 +54,8 @@ pub(super) struct Chunk {
     pub(super) stamp: Option<Timestamp>,
     /// Why it was last marked for retransmission.
     pub(super) cause: Cause,
+    /// Whether it was the first chunk of the packet that it was first sent in.
+    pub(super) opens_packet: bool,
 }
 
 impl Default for Chunk {
@@ -62,6 +67,7 @@ impl Default for Chunk {
             last_sent: Instant::ZERO,
             stamp: None,
             cause: Cause::Timeout,
+            opens_packet: false,
         }
     }
 }
@@ -75,6 +81,8 @@ struct InFlight {
     positions: Ranges,
     /// Wire bytes of the chunks that were last sent on this path and are marked for retransmission.
     marked: u64,
+    /// The chunks that were last sent on this path and are reported.
+    reported: Reported,
 }
 
 /// Bytes of several chunks, as in [`Size`].
@@ -110,6 +118,10 @@ pub(super) struct Ledger {
     /// Everything outstanding from here on is under way on `newest_path`.
     fresh: u64,
     newest_path: Option<PathId>,
+    /// Whether the next new chunk is the first of its packet.
+    at_packet: bool,
+    /// What the newest SACK delivered; `None` if losses are found by counting.
+    deliveries: Option<Deliveries>,
     /// Number of chunk lookups, which tests compare with a SACK's news.
     #[cfg(test)]
     lookups: core::cell::Cell<u64>,
@@ -117,9 +129,10 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// Creates an empty ledger. Chunks with this number of miss indications, at least one, count as
-    /// lost.
-    pub(super) fn new(miss_indications: usize) -> Self {
-        Self { miss_indications, ..Self::default() }
+    /// lost. `follows` is whether what each SACK delivers is recorded.
+    pub(super) fn new(miss_indications: usize, follows: bool) -> Self {
+        let deliveries = follows.then(Deliveries::new);
+        Self { miss_indications, at_packet: true, deliveries, ..Self::default() }
     }
 
     pub(super) fn add_path(&mut self) {
@@ -177,6 +190,12 @@ impl Ledger {
         self.chunks.get((position - self.una) as usize).expect("the position is outstanding")
     }
 
+    /// Returns the number of chunk lookups so far.
+    #[cfg(test)]
+    pub(super) fn lookups(&self) -> u64 {
+        self.lookups.get()
+    }
+
     fn chunk_mut(&mut self, position: u64) -> &mut Chunk {
         self.chunks.get_mut((position - self.una) as usize).expect("the position is outstanding")
     }
@@ -189,9 +208,16 @@ impl Ledger {
             self.newest_path = Some(path);
         }
         let position = self.nxt();
-        self.chunks.push_back(Chunk { size, last: path, last_sent: now, stamp, ..Chunk::default() });
+        let opens_packet = core::mem::take(&mut self.at_packet);
+        self.chunks.push_back(Chunk { size, last: path, last_sent: now, stamp, opens_packet, ..Chunk::default() });
         self.under_way[path.0].size.add(size);
         position
+    }
+
+    /// Records that a packet is complete.
+    #[inline]
+    pub(super) fn end_packet(&mut self) {
+        self.at_packet = true;
     }
 
     /// Records that a marked chunk is retransmitted on `path`. Returns its state before.
@@ -260,6 +286,7 @@ impl Ledger {
             });
             *news = PathNews { flight, oldest, ..PathNews::default() };
         }
+        self.begin_deliveries();
         let nxt = self.nxt();
         let advanced = cumulative > self.una;
         let mut newest = self.advance(cumulative, news);
@@ -271,8 +298,8 @@ impl Ledger {
                 reported_up_to = reported_up_to.max(block.end);
             }
         }
-        self.renege(blocks, reported_up_to);
-        SackNews { advanced, newest, reported_up_to }
+        let reneged = self.renege(blocks, reported_up_to);
+        SackNews { advanced, newest, reported_up_to, reneged }
     }
 
     /// Advances the cumulative TSN. Returns the first position beyond the highest newly
@@ -281,12 +308,16 @@ impl Ledger {
         let mut newest = 0;
         while self.una < cumulative {
             let position = self.una;
-            let Chunk { size, last, copies, last_sent, .. } = *self.chunk(position);
+            let Chunk { size, last, copies, last_sent, opens_packet, .. } = *self.chunk(position);
             let wire = u64::from(size.wire);
             let news = &mut news[last.0];
+            let covered = Covered { end: position + 1, copies, last_sent };
             news.passed += wire;
-            news.highest = Some(Covered { end: position + 1, copies, last_sent });
-            if self.reported.containing(position).is_none() {
+            news.highest = Some(covered);
+            if self.reported.containing(position).is_some() {
+                self.under_way[last.0].reported.remove(opens_packet);
+            } else {
+                self.note_delivery(last, covered);
                 news.acked += wire;
                 news.acked_again += if copies > 0 { wire } else { 0 };
                 newest = position + 1;
@@ -313,8 +344,10 @@ impl Ledger {
         self.reported.insert(block, |gap| gaps.push(gap));
         for gap in &gaps {
             for position in gap.start..gap.end {
-                let Chunk { size, last, copies, .. } = *self.chunk(position);
+                let Chunk { size, last, copies, last_sent, opens_packet, .. } = *self.chunk(position);
                 let wire = u64::from(size.wire);
+                self.under_way[last.0].reported.add(opens_packet);
+                self.note_delivery(last, Covered { end: position + 1, copies, last_sent });
                 news[last.0].sacked += wire;
                 news[last.0].sacked_again += if copies > 0 { wire } else { 0 };
                 self.uncount(position, last, size);
@@ -327,10 +360,11 @@ impl Ledger {
 
     /// Finds chunks below `up_to` that were reported before and are not in these blocks, and puts
     /// them under way again. The peer has dropped them (RFC 9260, section 6.2.1, rule D iii). Above
-    /// `up_to`, the SACK may only lack room for them. A SACK without blocks has room.
-    fn renege(&mut self, blocks: &[Block], up_to: u64) {
+    /// `up_to`, the SACK may only lack room for them. A SACK without blocks has room. Returns whether
+    /// there are any.
+    fn renege(&mut self, blocks: &[Block], up_to: u64) -> bool {
         if self.reported.is_empty() {
-            return;
+            return false;
         }
         let up_to = if blocks.is_empty() { self.nxt() } else { up_to };
         let mut dropped = Vec::new();
@@ -352,8 +386,13 @@ impl Ledger {
         }
         for block in &dropped {
             self.reported.remove(*block);
-            (block.start..block.end).for_each(|position| self.count_in_flight(position));
+            for position in block.start..block.end {
+                let Chunk { last, opens_packet, .. } = *self.chunk(position);
+                self.under_way[last.0].reported.remove(opens_packet);
+                self.count_in_flight(position);
+            }
         }
+        !dropped.is_empty()
     }
 
     /// Counts a miss indication for every missing position below `below`. Returns a range that

@@ -45,4 +45,6 @@ pub(in super::super) struct SackNews {
     pub(in super::super) newest: u64,
     /// First position beyond the highest chunk that the SACK reports.
     pub(in super::super) reported_up_to: u64,
+    /// Whether chunks count as under way again that were reported before.
+    pub(in super::super) reneged: bool,
 }

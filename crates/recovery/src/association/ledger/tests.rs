@@ -135,7 +135,7 @@ fn check(ledger: &mut Ledger, naive: &Naive, case: &str) {
 fn the_ledger_agrees_with_a_naive_ledger() {
     for seed in 0..2000 {
         let mut dice = Dice(seed);
-        let mut ledger = Ledger::new(3);
+        let mut ledger = Ledger::new(3, false);
         (0..PATHS).for_each(|_| ledger.add_path());
         let mut naive = Naive::default();
         for step in 0..120 {
@@ -210,7 +210,7 @@ fn the_ledger_agrees_with_a_naive_ledger() {
 #[test]
 fn the_cost_of_a_sack_grows_with_its_news_not_with_the_flight() {
     let lookups = |outstanding: u64, blocks: u64| {
-        let mut ledger = Ledger::new(3);
+        let mut ledger = Ledger::new(3, false);
         ledger.add_path();
         for _ in 0..outstanding {
             ledger.on_new(Instant::ZERO, PathId(0), Size { data: 4, wire: 20 }, None);
@@ -240,7 +240,7 @@ fn the_cost_of_a_sack_grows_with_its_news_not_with_the_flight() {
 #[test]
 fn finding_a_paths_oldest_chunk_visits_no_chunks_of_other_paths() {
     let lookups = |between: u64| {
-        let mut ledger = Ledger::new(3);
+        let mut ledger = Ledger::new(3, false);
         (0..2).for_each(|_| ledger.add_path());
         let size = Size { data: 4, wire: 20 };
         (0..between).for_each(|_| _ = ledger.on_new(Instant::ZERO, PathId(0), size, None));

@@ -53,11 +53,11 @@ impl Engine {
 
     /// Processes a SACK that reports no gaps and acknowledges nothing, with the same effect as
     /// [`on_sack`](Self::on_sack). This works if nothing was reported before and no detector
-    /// judges: then its duplicates change nothing, and it withdraws no report. `cumulative` is its
+    /// judges: then its duplicates change nothing, and it withdraws no report. RACK-TLP counts them. `cumulative` is its
     /// first position that has not arrived in order. Otherwise returns `false` and changes nothing.
     pub fn on_repeated_sack(&mut self, cumulative: u64) -> bool {
         let judged = self.destinations.iter().any(|destination| destination.path.watch.has_detectors());
-        if cumulative != self.ledger.una() || judged || self.ledger.has_reports() {
+        if cumulative != self.ledger.una() || judged || self.ledger.has_reports() || self.is_by_time() {
             return false;
         }
         self.news.fill(PathNews::default());
@@ -105,8 +105,11 @@ impl Engine {
 
     /// Returns the path on which all outstanding chunks were sent, if the engine is quiet. It stays
     /// quiet until a chunk is retransmitted or sent on another path, a timer expires, or a SACK has
-    /// more than a cumulative TSN.
+    /// more than a cumulative TSN. RACK-TLP looks at every SACK and every packet.
     pub(super) fn find_quiet(&self) -> Option<PathId> {
+        if self.is_by_time() {
+            return None;
+        }
         let open = self.exit.is_none() && self.probe.is_none() && self.probes == 0 && self.persist == Instant::NEVER;
         let path = self.ledger.only_path().filter(|_| open && self.again_below <= self.ledger.una())?;
         let calm = |(index, destination): (usize, &super::Destination)| {

@@ -103,6 +103,7 @@ impl Sender {
                     engine.on_retransmitted(now, position, go.path, None)
                 }
                 PacketContents::New { .. } | PacketContents::Probe => engine.on_new(now, go.path, SIZE, None),
+                PacketContents::TailLossProbe { .. } => engine.on_tail_probe(now, &go, None),
             };
             engine.on_packet(now, &go, SIZE.wire);
             told.push(format!("{transmission:?}"));
