@@ -445,6 +445,26 @@ fn a_sack_costs_the_same_in_a_long_recovery() {
     assert!(costs[1] <= costs[0] + 2, "{costs:?}");
 }
 
+/// A duplicate TSN widens the window to two quarters of 100 ms. RACK.rtt is 100 ms.
+#[test]
+fn sixteen_recoveries_without_a_duplicate_reset_the_window() {
+    let mut pair = Pair::new();
+    let mut waits = Vec::new();
+    for recovery in 0..=16 {
+        pair.take(&Step::New(1));
+        let nxt = pair.ledger.nxt();
+        if recovery > 0 {
+            pair.by_time.phase = Phase::FastRecovery { point: nxt };
+            pair.naive.recovery = Some(nxt);
+        }
+        pair.now += 100 * MS;
+        pair.sack(nxt, &[], if recovery == 0 { &[Block { start: 0, end: 1 }] } else { &[] });
+        pair.compare();
+        waits.push(pair.by_time.wait(&pair.ledger, PATH, &pair.view()).as_nanos() / MS);
+    }
+    assert_eq!(waits, [[150; 16].as_slice(), &[125]].concat());
+}
+
 #[test]
 fn a_delivery_is_the_chunk_of_its_path() {
     let mut ledger = Ledger::new(3, true);
