@@ -24,7 +24,6 @@ SEAMS = {
 }
 
 NOT_HERE = (
-    ("NCR", "RFC 4653", "waits with a fast retransmit until about a window of later data has been reported"),
     (
         "Average DupThresh",
         "Blanton and Allman 2002",
