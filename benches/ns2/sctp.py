@@ -4,7 +4,7 @@ Both sides run the associations of "On Making SCTP Robust to Spurious Retransmis
 spikes. ns-2's `Delayer` is between queue and transmitter, and so is the spike here. It holds both
 directions. All retransmissions go to the alternate path. The first table has the retransmitted
 chunks over the single spikes of figures 2 (b), 3 and 4. The second has the highest TSN after 200 s,
-with and without random spikes.
+with and without random spikes, and the third with packets that come late.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from eifel.statistics import Mean, mean_interval
 REPETITIONS = 12
 SHORT_SPIKE_S, LONG_SPIKE_S = 1.2, 2.5
 """Spikes that hold the transmitter: the timer expires sooner than with packets that wait before the queue."""
+LATE_S = 0.06
+"""How late a reordered packet is: five packets pass it."""
 SHARE = 0.03
 """The tolerance for highest TSNs, as a share."""
 
@@ -41,6 +43,9 @@ class Case:
     dead: bool = False
     """Whether the alternate path loses everything from 5 s on."""
     spikes: tuple[tuple[float, float], ...] = ()
+    late: float = 0
+    """The share of packets that come `LATE_S` late to the queue."""
+    seed: int = 1
 
 
 def _spike(length_s: float) -> tuple[tuple[float, float], ...]:
@@ -85,7 +90,8 @@ def on_ns2(case: Case) -> Sends:
     spikes = ",".join(f"{start:.6f}-{end:.6f}" for start, end in case.spikes)
     asked = [case.paths, settings.RATE_BPS, case.window_bytes, case.seconds, "dead" if case.dead else "alive", spikes]
     with tempfile.TemporaryDirectory() as folder:
-        command = ["ns", str(Path(__file__).with_name("sctp.tcl")), *map(str, asked), f"{folder}/trace"]
+        late = map(str, (case.late, LATE_S, case.seed))
+        command = ["ns", str(Path(__file__).with_name("sctp.tcl")), *map(str, asked), f"{folder}/trace", *late]
         run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     sends = np.array([line.split()[1:] for line in run.stdout.splitlines() if line.startswith("SEND")], dtype=float)
     if run.returncode != 0 or len(sends) == 0:
@@ -95,7 +101,8 @@ def on_ns2(case: Case) -> Sends:
 
 def on_eifel(case: Case, rules: settings.Sctp = AGENT) -> Sends:
     """Runs the association on this simulator."""
-    sent = eifel.run(scenario(case, rules), record=("transmissions",)).frame("transmissions")
+    made = scenario(case, rules)
+    sent = eifel.run(made, repetition=case.seed, record=("transmissions",)).frame("transmissions")
     return Sends(sent["t_ns"] / 1e9, sent["path"], sent["start"])
 
 
@@ -110,6 +117,7 @@ def scenario(case: Case, rules: settings.Sctp) -> dict[str, Any]:
         spike={"at": at, "holds": "sending"} if at else None,
         held=("path", "path-back"),
         window_bytes=case.window_bytes,
+        forward={"reorder": {"rate": case.late, "late_ms": 1000 * LATE_S}} if case.late else None,
         rules=rules,
     )
     if case.dead:
@@ -145,6 +153,16 @@ def highest(interval_s: tuple[int, int] | None, repetitions: int, paths: int = 1
     )
 
 
+def late(share: float, repetitions: int) -> tuple[Mean, Mean, Mean]:
+    """Returns mean highest TSNs with late packets: ns-2's, and this simulator's with RFC 9260's and RFC 2960's rules.
+
+    Each side draws its own packets, so the means have intervals of their own.
+    """
+    cases = [Case("late", seconds=settings.TRANSFER_S, late=share, seed=seed) for seed in range(1, repetitions + 1)]
+    here = [[on_eifel(case, rules).highest() for case in cases] for rules in (settings.RFC_9260, settings.RFC_2960)]
+    return mean_interval([on_ns2(case).highest() for case in cases]), mean_interval(here[0]), mean_interval(here[1])
+
+
 def compare(repetitions: int) -> bool:
     """Prints both sides. Returns whether the highest TSNs agree."""
     print(f"{'retransmitted, of one spike':<34} {'ns-2':>6} {'here':>6}")
@@ -159,6 +177,11 @@ def compare(repetitions: int) -> bool:
             agreed = agreed and abs(apart) <= SHARE
             name = f"{drawn(interval_s, 0).name}, {paths} path{'s' if paths > 1 else ''}"
             print(f"{name:<34} {theirs.mean:>6.0f} {ours.mean:>6.0f} {apart:>+6.1%} {source.mean:>12.0f}")
+    print(f"\n{'packets 60 ms late, 1 path':<34} {'ns-2':>6} {'RFC 9260':>15} {'RFC 2960':>15}")
+    for share in settings.REORDERING:
+        means = late(share, repetitions)
+        apart = [f"{mean.mean:>8.0f} {mean.mean / means[0].mean - 1:>+6.1%}" for mean in means[1:]]
+        print(f"{share:<34.1%} {means[0].mean:>6.0f} {apart[0]} {apart[1]}")
     return agreed
 
 

@@ -1,11 +1,13 @@
 # One association of plain SCTP on ns-2, over one path or two, with listed delay spikes on the first.
 #
-# usage: ns sctp.tcl paths rate_bps window_bytes seconds alternate spikes TRACE
+# usage: ns sctp.tcl paths rate_bps window_bytes seconds alternate spikes TRACE LATE LATE_S SEED
 #   alternate: alive, or dead (its links drop everything from 5 s on)
 #   spikes:    start-end,start-end ... in s; they hold the transmitters of both directions
 #   TRACE:     where the queues' trace is kept
+#   LATE:      the share of packets that come LATE_S late to the first path's queue
 # It begins at 0 s. Prints for each packet with data that enters a link: SEND time path tsn
-lassign $argv paths rate window seconds alternate spikes trace
+lassign $argv paths rate window seconds alternate spikes trace late late_s seed
+ns-random $seed
 
 Trace set show_sctphdr_ 1
 Agent/SCTP set initialRwnd_ $window
@@ -45,6 +47,23 @@ lassign [lindex $hops 0] a b
 set boxes [list [new Delayer] [new Delayer]]
 $ns insert-delayer $a $b [lindex $boxes 0]
 $ns insert-delayer $b $a [lindex $boxes 1]
+# A late packet takes a detour around the others, and joins the queue behind those that have passed.
+if {$late ne "0"} {
+    set chosen [new ErrorModel]
+    $chosen set rate_ $late
+    $chosen unit pkt
+    $chosen ranvar [new RandomVariable/Uniform]
+    $ns lossmodel $chosen $a $b
+    set detour [new DelayLink]
+    $detour set bandwidth_ 1e12
+    $detour set delay_ $late_s
+    $detour target [$chosen target]
+    # A link's delay needs a queue that calls it.
+    set entry [new Queue/DropTail]
+    $entry set limit_ 1000
+    $entry target $detour
+    $chosen drop-target $entry
+}
 foreach hop $hops {
     lassign $hop a b
     $ns trace-queue $a $b $file

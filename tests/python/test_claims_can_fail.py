@@ -16,8 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from eifel.model import Prediction, Samples, loss
 from eifel.papers import artefacts
 from eifel.papers.artefact import Artefact, Measured, MeasuredRow
+from eifel.papers.dualrtt import sessions
+from eifel.papers.thesis import figure5_18, timer_figure
 from eifel.reproduction import reproduce
 from eifel.result import Result
 from eifel.statistics import Mean
@@ -66,7 +69,14 @@ COMPUTED: dict[str, list[str]] = {
         "once trained it costs a spurious timeout in some cycles, not in each: one in 3 to 8 of the last 20",
     ],
 }
-"""Claims that no measured number decides: they compute with the paper's formulas or models."""
+"""Claims that no measured number decides: they compute with the paper's formulas or models. Their test changes what
+these return.
+"""
+FORMULAS: dict[str, tuple[Any, str]] = {
+    "dualrtt.figure14": (sessions, "saturation_kbps"),
+    "thesis.figure5_7": (loss, "by_squares"),
+}
+"""The functions that compute a claim's numbers. All other computed claims read a timer's prediction."""
 
 
 class Watched(Result):
@@ -217,6 +227,66 @@ def test_a_claim_about_means_fails_for_some_of_the_changed_tables(artefact: Arte
         and "-" not in tables.get(claim.text, {}).get("holds", "")
     ]
     assert sure == COMPUTED.get(artefact.id, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [(name, text) for name, texts in COMPUTED.items() for text in texts], ids=lambda word: word[:40]
+)
+def test_a_computed_claim_fails_once_what_it_computes_is_changed(
+    name: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check: Any = next(claim.check for claim in artefacts()[name].claims if claim.text == text)
+    assert check(None)
+    verdicts = []
+    for owner, function, changed in _changed_functions(name):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, function, changed)
+            _forget_predictions()
+            verdicts.append(bool(check(None)))
+    _forget_predictions()
+    assert False in verdicts
+
+
+def _changed_functions(name: str) -> Iterator[tuple[Any, str, Any]]:
+    """Yields the function that an artefact's claims compute with, and each time another change of what it returns."""
+    owner, function = FORMULAS.get(name, (Samples, "predict"))
+    original = getattr(owner, function)
+    if name in FORMULAS:
+        for factor in FACTORS[1:]:
+            yield owner, function, lambda *given, factor=factor: factor * original(*given)
+        return
+    for timer in ("lite", "eifel", "self-trained"):
+        for change in _PREDICTIONS:
+
+            def predict(*given: Any, timer: str = timer, change: Any = change, **more: Any) -> Prediction:
+                found = original(*given, **more)
+                return replace(found, **change(found)) if found.timer == timer else found
+
+            yield owner, function, predict
+
+
+def _times(factor: float) -> Any:
+    return lambda found: {name: (factor * getattr(found, name)).astype(np.int64) for name in ("rto_ns", "rexmt_ns")}
+
+
+_PREDICTIONS = (
+    *map(_times, FACTORS[1:]),
+    lambda found: {"rto_ns": (found.rto_ns * np.linspace(1, 2, len(found.rto_ns))).astype(np.int64)},
+    lambda found: {"rto_ns": (found.rto_ns * (1 + found.samples.model.max_load / 50)).astype(np.int64)},
+    lambda found: {"rto_ns": found.rto_ns[::-1].copy()},
+    lambda found: {"rto_ns": (found.rto_ns * 0.99 ** (np.arange(len(found.rto_ns)) % 100)).astype(np.int64)},
+    lambda found: {"rexmt_ns": 2 * found.rexmt_ns},
+    lambda found: {"expired": np.zeros_like(found.expired)},
+    lambda found: {"expired": np.ones_like(found.expired)},
+)
+"""Changes to a prediction: all longer or shorter, rising with time or load, reversed, decaying, later
+timeouts, none, all.
+"""
+
+
+def _forget_predictions() -> None:
+    for cached in (timer_figure._predicted, figure5_18._prediction, figure5_18._untrained):
+        cached.cache_clear()
 
 
 def _golden(kind: str, artefact: Artefact) -> dict[str, Any]:

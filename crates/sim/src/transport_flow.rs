@@ -23,11 +23,17 @@ pub trait TransportFlow<const IN_ORDER: bool> {
     /// Stops the application, even if it is not done.
     fn stop(&mut self, net: &mut Network<IN_ORDER>);
 
+    /// Changes the primary path, if a change is due. Only associations have several paths.
+    fn change_over(&mut self, _: &mut Network<IN_ORDER>) {}
+
     /// Ends the flow if it is closed and everything has been read.
     fn end_if_closed(&mut self);
 
     /// Handles the application's alarm.
     fn ring(&mut self, net: &mut Network<IN_ORDER>) {
+        if net.now >= self.session().alarm.change_at {
+            self.change_over(net);
+        }
         if net.now >= self.session().alarm.stop_at {
             self.session().alarm.stop_at = Instant::NEVER;
             self.stop(net);

@@ -137,7 +137,7 @@ impl<'a, const IN_ORDER: bool> World<'a, IN_ORDER> {
 fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: u64) -> Running {
     let stream = |what: &str| Stream::new(seed, &["flow", &flow.name, what]);
     let started = Instant::ZERO + flow.start.draw(&mut stream("start"));
-    let mut alarm = Alarm { wake_at: started, stop_at: flow.end.unwrap_or(Instant::NEVER) };
+    let mut alarm = Alarm { wake_at: started, stop_at: flow.end.unwrap_or(Instant::NEVER), change_at: Instant::NEVER };
     let pauses = |reading: &Reading| {
         let streams = ["from reads", "to reads"].map(stream);
         Box::new(Reader::new(reading.bytes, reading.every.clone(), streams))
@@ -161,7 +161,8 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
         }
         Traffic::Messages { application, association } => {
             let session = session(stream_app(application, true, |_| false, stream), &association.reading);
-            Running::Association(Box::new(AssociationFlow { ends: None, session, failed: false }))
+            let changeovers = association.changeovers.clone().into();
+            Running::Association(Box::new(AssociationFlow { ends: None, session, failed: false, changeovers }))
         }
         Traffic::Datagrams(application) => {
             let mut app =

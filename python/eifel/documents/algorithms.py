@@ -24,7 +24,6 @@ SEAMS = {
 }
 
 NOT_HERE = (
-    ("NCR", "RFC 4653", "waits with a fast retransmit until about a window of later data has been reported"),
     (
         "Average DupThresh",
         "Blanton and Allman 2002",
@@ -37,9 +36,9 @@ NOT_HERE = (
         "connections to one destination share what they learnt, which Gurtov and Ludwig suggest for the timer",
     ),
     (
-        "Changeover and CMT",
+        "CMT",
         "Ladha, Baucke, Ludwig and Amer 2004",
-        "SCTP that moves to another primary path, or sends new data on several paths at once",
+        "SCTP that sends new data on several paths at once, which the paper names and does not describe",
     ),
     ("TCP Echo option", "draft-zimmermann-tcpm-spurious-rxmit-00", "an option that tells every retransmission apart"),
     ("TCP-DOOR", "Wang and Zhang 2002", "detects reordering at both ends, and suspends the reaction to losses"),

@@ -51,12 +51,14 @@ ARTEFACTS = (
     "sctp.figure14a",
     "sctp.figure14b",
     "sctp.policy",
+    "sctp.changeover",
     "sctp.responses",
     "sctp.by_time",
     "spikes.table1",
     *detectors.KEPT,
     *captures.KEPT,
 )
+_CHANGES = ("every 10 s", "never")
 INTERVALS = (
     "spikes.table1",
     *captures.INTERVALS,
@@ -234,8 +236,19 @@ def _spikes(store: Stored) -> list[str]:
     ]
     fails = "the primary fails"
     lost = 100 * (1 - by("same-path", "eifel", fails) / by("rfc9260", "eifel", fails))
+
+    def moved(column: str, sender: str, changeovers: str = "every 10 s", rules: str = "RFC 2960") -> float:
+        return mean(store, "sctp.changeover", column, changeovers=changeovers, sender=sender, rules=rules)
+
+    sends = [moved("highest_tsn", "plain", often, rules) for rules in ("RFC 2960", "RFC 9260") for often in _CHANGES]
     wide = [seconds("14a", sender, window="128 kB") for sender in ("plain", "eifel")]
     return [
+        f"each causes a spurious fast retransmit and "
+        f"{moved('retransmissions', 'plain') / moved('spurious_fast_retransmits', 'plain'):.0f} needless "
+        f"retransmissions. "
+        f"Plain SCTP sends {sends[0]:.0f} packets in 200 s instead of {sends[1]:.0f} by RFC 2960's rules, and "
+        f"{sends[2]:.0f} instead of {sends[3]:.0f} by RFC 9260's. By RFC 2960's rules Eifel undoes all "
+        f"{moved('undos', 'eifel'):.0f} fast retransmits and sends {moved('highest_tsn', 'eifel'):.0f}",
         f"Eifel gains {halved:.0f} packets in 200 s and DupTSN {duplicates:.0f}. If ssthresh stays, as in ns-2's code, "
         f"Eifel gains {kept:.0f} and DupTSN {none:.0f}",
         f"takes {seconds('14a', 'plain'):.1f} s with plain SCTP, {seconds('14a', 'dup-tsn'):.1f} with DupTSN and "

@@ -29,7 +29,7 @@ def draw(axes: Axes, result: Result, flow: int = 0) -> None:
         look = (colour, marker, area if len(sent) < 2000 else area / 3)
         how = {"zorder": 3 if label == "segment" else 4, **style.dense(int(mask.sum()))}
         style.marks(axes, sent["t_ns"][mask], number(sent["start"][mask], size), label, look, **how)
-    _acks(axes, result, flow, size)
+    acks(axes, result, flow, size)
     _drops(axes, result, flow, sent, size)
     axes.set_ylabel("Segment number")
 
@@ -60,36 +60,38 @@ def number(position: NDArray[Any], size: int) -> NDArray[Any]:
     return (position - 1) / size + 1
 
 
-def _acks(axes: Axes, result: Result, flow: int, size: int) -> None:
+def acks(axes: Axes, result: Result, flow: int, size: int, names: tuple[str, str] = ("ACK", "SACK")) -> None:
+    """Draws the cumulative ACKs and the blocks above them under these names. `size` is the positions of a segment."""
     if "acks" not in result.tables:
         return
-    acks = result.of("acks", flow)
-    if not len(acks):
+    heard = result.of("acks", flow)
+    if not len(heard):
         return
-    instants = acks["t_ns"] / 1e9
-    # `cumulative` is the first byte not covered, so this is the last segment that the ACK covers.
-    covered = number(acks["cumulative"], size) - 1
+    instants = heard["t_ns"] / 1e9
+    # `cumulative` is the first position not covered, so this is the last segment that the ACK covers.
+    covered = number(heard["cumulative"], size) - 1
     axes.step(
         instants,
         covered,
         where="post",
         color=style.ACK,
         linewidth=0.9,
-        label="ACK",
+        label=names[0],
         zorder=2,
-        **style.dense(len(acks)),
+        **style.dense(len(heard)),
     )
-    if len(acks) > 1 and "sack1_start" in acks:
+    if len(heard) > 1 and "sack1_start" in heard:
         lines_x, lines_y = [], []
         for block in (1, 2, 3):
-            start, end = acks[f"sack{block}_start"], acks[f"sack{block}_end"]
+            start, end = heard[f"sack{block}_start"], heard[f"sack{block}_end"]
             there = start >= 0
             lines_x.append(np.stack([instants[there]] * 2 + [np.full(there.sum(), np.nan)], 1).ravel())
             bars = [number(start[there], size), number(end[there], size) - 1, np.full(there.sum(), np.nan)]
             lines_y.append(np.stack(bars, 1).ravel())
         x, y = np.concatenate(lines_x), np.concatenate(lines_y)
         if len(x):
-            axes.plot(x, y, color=style.SACK, linewidth=0.8, alpha=0.6, label="SACK", zorder=1.5, **style.dense(len(x)))
+            look = {"color": style.SACK, "linewidth": 0.8, "alpha": 0.6, "zorder": 1.5, **style.dense(len(x))}
+            axes.plot(x, y, label=names[1], **look)
 
 
 def _drops(axes: Axes, result: Result, flow: int, sent: Frame, size: int) -> None:

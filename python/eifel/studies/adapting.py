@@ -28,7 +28,12 @@ RECOVERIES: Mapping[str, Any] = {
     "rfc6675, one more": {"name": "rfc6675", _RISES: "one-more"},
     "rfc6675, above length": {"name": "rfc6675", _RISES: "above-length"},
     "rack-tlp": "rack-tlp",
+    "tcp-ncr, careful": "tcp-ncr",
+    "tcp-ncr, aggressive": {"name": "tcp-ncr", "extended_limited_transmit": "aggressive"},
 }
+UNDETECTED = ("rfc6675", "rack-tlp", "tcp-ncr, careful", "tcp-ncr, aggressive")
+"""Those that are measured without detection too, by which a sender either avoids spurious fast retransmits or pays."""
+WITHOUT = ", no detection"
 
 AFTER_FAST = "a spike after a fast retransmit"
 LONG_DELAY_MS, WINDOW_BYTES = 150, 400_000
@@ -42,7 +47,7 @@ DUPLICATES = "spikes and losses"
 """A spike that begins while duplicate ACKs come in lets the timer expire."""
 
 
-def _reordered(recover: str, *, loss: bool) -> dict[str, Any]:
+def _reordered(recover: str, *, loss: bool, detects: bool = True) -> dict[str, Any]:
     link: dict[str, Any] = {
         "rate_bps": RATE_BPS,
         "delay_ms": DELAY_MS,
@@ -54,7 +59,7 @@ def _reordered(recover: str, *, loss: bool) -> dict[str, Any]:
     flow = main_flow(
         application={"kind": "bulk", "endless": True},
         handshake=False,
-        sender={**_EIFEL, "recover": RECOVERIES[recover]},
+        sender={**(_EIFEL if detects else {"detect": "none"}), "recover": RECOVERIES[recover]},
     )
     return {"duration_s": MINUTE_S, "point_to_point": link, "flow": [flow]}
 
@@ -100,12 +105,17 @@ def _spikes_and_losses(restarted_by: str) -> dict[str, Any]:
 _DETECTORS = {"Eifel": "eifel-timestamps", "DSACK": "dsack"}
 _PROTOCOLS = {"Eifel": sctp.EIFEL_OR_DUP_TSN, "DupTSN": sctp.DUP_TSN}
 _RESTARTS = {"rfc6298": "new-data", "rfc6298, restarted by duplicates": "duplicates"}
+_NCR = UNDETECTED[2:]
 _AFTER = tuple(f"{AFTER_FAST}, {name}" for name in SPIKES_S)
 _RESPONSES = ("none", "option-1", "by-retransmissions", "option-3")
 
 
 def _mean(measured: Measured, column: str, case: str, sender: str) -> float:
     return measured.mean(column, case=case, sender=sender)
+
+
+def _undetected(measured: Measured, column: str, case: str, sender: str) -> float:
+    return _mean(measured, column, case, sender + WITHOUT)
 
 
 def _apart(measured: Measured, column: str, case: str, senders: Iterable[str]) -> float:
@@ -141,6 +151,11 @@ def _rows() -> tuple[Row, ...]:
         for recover in RECOVERIES
     ]
     rows += [
+        Row({"case": case, "sender": recover + WITHOUT}, _reordered(recover, loss=case == LOSSES, detects=False))
+        for case in (REORDERED, LOSSES)
+        for recover in UNDETECTED
+    ]
+    rows += [
         Row({"case": f"{AFTER_FAST}, {name}", "sender": respond}, _spike_after_fast_retransmit(respond, length_s))
         for name, length_s in SPIKES_S.items()
         for respond in _RESPONSES
@@ -164,7 +179,7 @@ ARTEFACT = Artefact(
     title="Senders that learn, as the papers name them",
     source=(
         "Gurtov and Ludwig, sections II.C and III; Ludwig, section 5.2.2; Ladha and others, figure 9 and section 7 "
-        "(Blanton and Allman)"
+        "(Blanton and Allman); RFC 4653"
     ),
     columns=(
         Column("goodput_mbps", "Goodput, Mbit/s", summary="goodput_bps", scale=1e-6, digits=3),
@@ -195,6 +210,33 @@ ARTEFACT = Artefact(
                 < _mean(m, "genuine_timeouts", case, "rfc6675") + 0.1
                 for case in (REORDERED, LOSSES)
                 for word in ("one more", "above length")
+            ),
+        ),
+        Claim(
+            "TCP-NCR makes no spurious fast retransmit where nothing is lost, and avoids four in five of RFC 6675's "
+            "where packets are, without detection",
+            lambda m: all(
+                _undetected(m, "spurious_fast_retransmits", REORDERED, ncr) == 0
+                and _undetected(m, "spurious_fast_retransmits", LOSSES, ncr)
+                < 0.2 * _undetected(m, "spurious_fast_retransmits", LOSSES, "rfc6675")
+                for ncr in _NCR
+            ),
+        ),
+        Claim(
+            "without detection it delivers more than RFC 6675 and RACK",
+            lambda m: all(
+                _undetected(m, "goodput_mbps", case, ncr) > _undetected(m, "goodput_mbps", case, other)
+                for case in (REORDERED, LOSSES)
+                for ncr in _NCR
+                for other in ("rfc6675", "rack-tlp")
+            ),
+        ),
+        Claim(
+            "and less than RFC 6675 with detection",
+            lambda m: all(
+                _mean(m, "goodput_mbps", case, ncr) < _mean(m, "goodput_mbps", case, "rfc6675")
+                for case in (REORDERED, LOSSES)
+                for ncr in _NCR
             ),
         ),
         Claim(

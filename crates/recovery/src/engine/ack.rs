@@ -110,6 +110,7 @@ impl Engine {
             }
             Step::Repaired => self.path.cut_for_repaired(flight),
             Step::LostRetransmission => self.path.cut_for_lost_retransmission(flight),
+            Step::Reordered(window) => self.path.window = window,
             Step::LeaveWith { cwnd } => self.path.window.cwnd = cwnd,
             Step::Leave { cwnd_at_most } => self.path.window.cwnd = self.path.window.cwnd.min(cwnd_at_most),
         }

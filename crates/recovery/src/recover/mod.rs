@@ -10,7 +10,7 @@ mod rack_min_rtt;
 pub mod rules;
 pub(crate) mod tlp;
 
-crate::registry::algorithms! { reno, newreno, reno_sack, newreno_sack, fack, rfc6675, rack_tlp }
+crate::registry::algorithms! { reno, newreno, reno_sack, newreno_sack, fack, rfc6675, rack_tlp, tcp_ncr }
 crate::duplicate::duplicate!(Recovery by DuplicateRecovery);
 
 use crate::congest::Window;
@@ -57,6 +57,8 @@ pub enum Step {
     Repaired,
     /// A retransmission was lost: congestion control learns of another loss.
     LostRetransmission,
+    /// Data that seemed lost was only overtaken, and the sender resumes as before.
+    Reordered(Window),
     /// Fast recovery ends.
     Leave {
         /// The upper limit of cwnd from now on, in bytes.

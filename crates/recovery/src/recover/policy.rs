@@ -27,6 +27,18 @@ pub trait RecoveryPolicy: Clone + core::fmt::Debug + Send + 'static {
     fn next(&mut self, recovery: &FastRecovery, board: &Scoreboard, window: &Window, view: &View, unsent: bool)
     -> Next;
 
+    /// Returns the bytes of new data that may be sent outside of fast recovery; `None` for the
+    /// shared rule.
+    fn room(&mut self, _: &Scoreboard, _: &Window, _: &View) -> Option<u64> {
+        None
+    }
+
+    /// Returns whether an ACK of new data without SACK blocks would change nothing outside of fast
+    /// recovery.
+    fn is_quiet(&self) -> bool {
+        true
+    }
+
     /// Learns that the retransmission timer has expired.
     fn on_timeout(&mut self, _: &View) {}
 
@@ -73,12 +85,13 @@ impl<A: RecoveryPolicy> Recovery for WithPolicy<A> {
     }
 
     fn attention(&self) -> Attention {
-        if self.recovery.is_quiet() { Attention::Quiet } else { Attention::EachAck }
+        if self.recovery.is_quiet() && self.policy.is_quiet() { Attention::Quiet } else { Attention::EachAck }
     }
 
     fn next(&mut self, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {
         if !self.recovery.in_fast_recovery() {
-            return self.recovery.next(board, window, view);
+            let room = self.policy.room(board, window, view);
+            return room.map_or_else(|| self.recovery.next(board, window, view), |room| Next::New { room });
         }
         let next = self.policy.next(&self.recovery, board, window, view, unsent);
         self.recovery.forced(board).unwrap_or(next)

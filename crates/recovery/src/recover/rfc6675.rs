@@ -47,25 +47,31 @@ impl Rfc6675 {
     }
 }
 
-/// IsLost (section 4): returns the position below which every hole is lost.
-fn lost_below(threshold: u32, board: &Scoreboard, mss: u32) -> u64 {
-    let enough = u64::from(threshold - 1) * u64::from(mss);
+/// IsLost (section 4): returns the position below which every hole is lost. `enough` says whether this many blocks and
+/// bytes of them above a hole mean that it is lost.
+pub(super) fn lost_below(board: &Scoreboard, enough: impl Fn(u64, u64) -> bool) -> u64 {
     let (mut blocks, mut bytes) = (0, 0);
     for block in board.sacked().descending() {
         blocks += 1;
         bytes += block.end - block.start;
-        if blocks >= threshold || bytes > enough {
+        if enough(blocks, bytes) {
             return block.start;
         }
     }
     board.una()
 }
 
-impl RecoveryPolicy for Rfc6675 {
-    fn on_signal(&mut self, signal: Signal, recovery: &mut FastRecovery, ack: &ProcessedAck<'_>) -> Decisions {
+impl Rfc6675 {
+    /// Decides about an ACK. Every hole below `lost_below` is lost.
+    pub(super) fn decide(
+        &mut self,
+        signal: Signal,
+        recovery: &mut FastRecovery,
+        ack: &ProcessedAck<'_>,
+        lost_below: u64,
+    ) -> Decisions {
         let &ProcessedAck { acked, board, view } = ack;
         self.prr.on_ack(acked, board);
-        let lost_below = lost_below(recovery.rules().duplicate_threshold, board, view.mss);
         // Section 5, steps (1) and (2): DupAcks >= DupThresh or IsLost (HighACK + 1).
         let duplicate = matches!(signal, Signal::Duplicate | Signal::Progress) && recovery.duplicates() > 0;
         let begins =
@@ -86,6 +92,15 @@ impl RecoveryPolicy for Rfc6675 {
             self.prr.on_loss();
         }
         Decisions { step, lost_below: recovery.in_fast_recovery().then_some(lost_below), ..Decisions::STAY }
+    }
+}
+
+impl RecoveryPolicy for Rfc6675 {
+    fn on_signal(&mut self, signal: Signal, recovery: &mut FastRecovery, ack: &ProcessedAck<'_>) -> Decisions {
+        let threshold = u64::from(recovery.rules().duplicate_threshold);
+        let segments_below = (threshold - 1) * u64::from(ack.view.mss);
+        let lost_below = lost_below(ack.board, |blocks, bytes| blocks >= threshold || bytes > segments_below);
+        self.decide(signal, recovery, ack, lost_below)
     }
 
     fn next(&mut self, _: &FastRecovery, board: &Scoreboard, window: &Window, view: &View, unsent: bool) -> Next {

@@ -82,8 +82,17 @@ impl Rules {
     pub(super) fn of(parameters: &Parameters) -> Self {
         Self {
             duplicate_threshold: parameters.integer("duplicate_threshold") as u32,
-            raised: Raised::Never,
             limited_transmit: parameters.switch("limited_transmit"),
+            ..Self::without_limits(parameters)
+        }
+    }
+
+    /// Reads the settings of an algorithm with a DupThresh and a Limited Transmit of its own.
+    pub(super) fn without_limits(parameters: &Parameters) -> Self {
+        Self {
+            duplicate_threshold: 3,
+            raised: Raised::Never,
+            limited_transmit: true,
             bugfix: parameters.switch("bugfix"),
             below_spurious_point: parameters
                 .word("fast_retransmit_below_recovery_point", &[("allowed", true), ("blocked", false)]),

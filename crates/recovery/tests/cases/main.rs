@@ -36,6 +36,7 @@ mod recover_properties;
 mod recover_prr;
 mod recover_rack_tlp;
 mod recover_rfc6675;
+mod recover_tcp_ncr;
 mod respond_arithmetic;
 mod rto_laws;
 mod rto_parameters;

@@ -15,6 +15,7 @@ use crate::pace;
 use crate::recover_ns2;
 use crate::recover_prr;
 use crate::recover_rack_tlp;
+use crate::recover_tcp_ncr;
 use crate::rto_parameters;
 use crate::script::{UNSET, open, spike, text};
 use crate::talk::{Out, Talk, at, config, eifel, ms, start};
@@ -61,6 +62,10 @@ pub const SET: &[Set] = rules!("reno", "newreno", "reno-sack", "newreno-sack", "
     (Seam::Recover, "rack-tlp", "reduction", || recover_prr::reduction("rack-tlp")),
     (Seam::Recover, "rack-tlp", "after_echo", recover_prr::after_echo),
     (Seam::Recover, "rack-tlp", "max_ack_delay_ms", recover_rack_tlp::max_ack_delay),
+    (Seam::Recover, "tcp-ncr", "extended_limited_transmit", recover_tcp_ncr::extended_limited_transmit),
+    (Seam::Recover, "tcp-ncr", "bugfix", || bugfix("tcp-ncr")),
+    (Seam::Recover, "tcp-ncr", "fast_retransmit_below_recovery_point", recover_tcp_ncr::below_recovery_point),
+    (Seam::Recover, "tcp-ncr", "after_spurious_timeout", || after_spurious_timeout("tcp-ncr")),
     (Seam::Rto, "rfc6298", "initial_ms", rto_parameters::rfc6298_initial),
     (Seam::Rto, "rfc6298", "minimum_ms", rto_parameters::rfc6298_minimum),
     (Seam::Rto, "rfc6298", "maximum_ms", rto_parameters::rfc6298_maximum),

@@ -1,7 +1,7 @@
 //! The interface between a naive sender and the transcription of a recovery algorithm.
 
 use crate::recover::rack_tlp::RackTlp;
-use crate::sender::Sender;
+use crate::sender::{DUP_THRESH, Sender};
 
 /// A segment that is outstanding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -71,6 +71,24 @@ pub trait Repair {
     /// Returns whether a duplicate before the third begins fast recovery.
     fn begins_early(&self, _: &Sender) -> bool {
         false
+    }
+    /// Returns whether DupThresh duplicates have arrived.
+    fn reaches_threshold(&self, sender: &Sender) -> bool {
+        sender.duplicates == DUP_THRESH
+    }
+    /// Learns of an ACK of `acked` new bytes, with or without SACK blocks, while nothing is being
+    /// repaired. Returns cwnd and ssthresh if the ACK sets them, unless fast recovery begins.
+    fn undisturbed(&mut self, _: &Sender, _acked: u64, _reports: bool) -> Option<(u64, u64)> {
+        None
+    }
+    /// Returns the flight that the loss counts which begins fast recovery; `None` for the shared
+    /// rule.
+    fn flight(&self, _: &Sender) -> Option<u64> {
+        None
+    }
+    /// Returns the room for new data while nothing is being repaired; `None` for the shared rule.
+    fn room(&self, _: &Sender) -> Option<u64> {
+        None
     }
     /// Resets the state for a new connection.
     fn fresh(&mut self) {}

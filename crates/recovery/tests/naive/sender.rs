@@ -213,9 +213,13 @@ impl Sender {
                 }
             }
             let repairing = matches!(before, Phase::FastRecovery { .. });
+            let resumed =
+                if self.phase == Phase::Open { repair.undisturbed(self, acked, !sacks.is_empty()) } else { None };
             let begins = duplicate && !(repairing && acked > 0) && self.counts_one_more(repair);
             if begins {
                 self.begin_recovery(repair, now);
+            } else if let Some((cwnd, ssthresh)) = resumed {
+                (self.congest.cwnd, self.congest.ssthresh) = (cwnd, ssthresh);
             } else if acked > 0 && !repairing {
                 self.congest.ack(acked, flight, &ALWAYS);
             }
@@ -238,7 +242,7 @@ impl Sender {
         self.duplicates += 1;
         let past = self.una > self.recover || repair.by_sack() && self.una >= self.recover;
         let may_begin = past && !matches!(self.phase, Phase::FastRecovery { .. });
-        let begins = may_begin && (self.duplicates == DUP_THRESH || repair.begins_early(self));
+        let begins = may_begin && (repair.reaches_threshold(self) || repair.begins_early(self));
         if !begins {
             repair.duplicate(self);
         }
@@ -265,7 +269,8 @@ impl Sender {
         (self.recover, self.cut_until) = (self.nxt, self.nxt);
         self.owed = true;
         // RFC 3042, section 2: Limited Transmit's segments do not count.
-        let flight = self.begin_loss(self.outstanding() - self.limited);
+        let flight = repair.flight(self).unwrap_or(self.outstanding() - self.limited);
+        let flight = self.begin_loss(flight);
         self.congest.loss(Cause::FastRetransmit, flight, self.congest.cwnd, false, &ALWAYS);
         repair.begin(self);
         self.start_timer(now);
@@ -311,6 +316,7 @@ impl Sender {
                 _ if own.is_some() => own.unwrap_or(Next::New(0)),
                 Phase::FastRecovery { .. } if self.owed => Next::Owed(0),
                 Phase::FastRecovery { .. } => repair.next(self, self.asked_at.unwrap_or(now)),
+                Phase::Open if repair.room(self).is_some() => Next::New(repair.room(self).unwrap_or(0)),
                 _ => self.next_outside_recovery(repair.by_sack()),
             };
             if matches!(next, Next::New(_)) && self.end > self.nxt {

@@ -194,11 +194,13 @@ pub struct Alarm {
     pub wake_at: Instant,
     /// The time at which the application stops sending.
     pub stop_at: Instant,
+    /// The time at which the application makes another path the primary one.
+    pub change_at: Instant,
 }
 
 impl Alarm {
-    /// Returns the earlier of the two times.
+    /// Returns the earliest of these times.
     pub fn next(&self) -> Instant {
-        self.wake_at.min(self.stop_at)
+        self.wake_at.min(self.stop_at).min(self.change_at)
     }
 }

@@ -241,7 +241,7 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
 }
 
 /// Keys of a flow that are only for associations.
-const ONLY_SCTP: [&str; 3] = ["alternates", "sctp", "answering_sctp"];
+const ONLY_SCTP: [&str; 4] = ["alternates", "changeovers", "sctp", "answering_sctp"];
 /// Keys of a flow that are only for connections.
 const ONLY_TCP: [&str; 5] = ["handshake", "isn", "tcp", "answering_tcp", "profile"];
 
@@ -288,6 +288,7 @@ fn messages(top: &Reader<'_>, table: &Reader<'_>, application: &Reader<'_>) -> R
         liar: super::liar::read(table),
         reading: reading(table)?,
         settings: [from, to],
+        changeovers: sctp::changeovers(table)?,
     });
     Ok(Traffic::Messages { application: stream, association })
 }

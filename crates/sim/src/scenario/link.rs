@@ -119,7 +119,7 @@ fn delay_changes(table: &Reader<'_>) -> Result<Vec<DelayChange>, Fault> {
 }
 
 /// Reads the time of a change, which must be after the time of the `earlier` change.
-fn after(change: &Reader<'_>, earlier: Option<Instant>) -> Result<Instant, Fault> {
+pub(super) fn after(change: &Reader<'_>, earlier: Option<Instant>) -> Result<Instant, Fault> {
     let at = Instant::ZERO + change.duration("at_s");
     match earlier.filter(|&earlier| earlier >= at) {
         Some(earlier) => {

@@ -39,8 +39,8 @@ mod tree;
 pub use amount::Amount;
 pub use error::Error;
 pub use model::{
-    Association, Connection, DatagramApplication, Flow, Link, Node, Opening, Path as FlowPath, Reading, Recording,
-    Scenario, Stop, StreamApplication, Traffic,
+    Association, Changeover, Connection, DatagramApplication, Flow, Link, Node, Opening, Path as FlowPath, Reading,
+    Recording, Scenario, Stop, StreamApplication, Traffic,
 };
 pub use schema::schema;
 

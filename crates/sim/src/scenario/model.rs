@@ -224,6 +224,16 @@ pub struct Association {
     pub liar: Option<liar::Kind>,
     /// How both applications read; `None` if they read at once.
     pub reading: Option<Reading>,
+    /// Changes of the opening end's primary path, in the order of time.
+    pub changeovers: Vec<Changeover>,
+}
+
+/// The application makes another path the primary one (RFC 9260, section 11.1.6).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Changeover {
+    pub at: Instant,
+    /// 0 for the path between the flow's own nodes, then the alternates in their order.
+    pub path: usize,
 }
 
 /// The default record of a run. A caller may ask for another record.

@@ -3,6 +3,8 @@
 use super::algorithm;
 use super::error::Fault;
 use super::layers::Layers;
+use super::link;
+use super::model::Changeover;
 use super::reader::Reader;
 use eifel_base::time::Duration;
 use eifel_packet::ip::Version;
@@ -61,6 +63,21 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version, engine: Config, peer: u
         ..Settings::default()
     };
     Ok((settings, message))
+}
+
+/// Returns a flow's changes of the primary path, in the order of time.
+pub(super) fn changeovers(flow: &Reader<'_>) -> Result<Vec<Changeover>, Fault> {
+    let paths = 1 + flow.tables("alternates").len();
+    let mut changes: Vec<Changeover> = Vec::new();
+    for change in flow.tables("changeovers") {
+        let at = link::after(&change, changes.last().map(|earlier| earlier.at))?;
+        let path = change.integer("path") as usize;
+        if path >= paths {
+            return Err(change.fault("path", format!("{path}")).allowed(format!("0 to {}", paths - 1)));
+        }
+        changes.push(Changeover { at, path });
+    }
+    Ok(changes)
 }
 
 /// Returns the rules that an end follows.

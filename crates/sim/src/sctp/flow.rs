@@ -7,11 +7,13 @@ use crate::end::End;
 use crate::network::Network;
 use crate::oracle::JudgedRetransmission;
 use crate::record::recorder::Subject;
+use crate::scenario::Changeover;
 use crate::transport_flow::TransportFlow;
 use eifel_base::time::Instant;
 use eifel_recovery::association::PathId;
 use eifel_recovery::engine;
 use eifel_sctp::{Association, Event, Processed};
+use std::collections::VecDeque;
 
 pub struct AssociationFlow {
     /// The two ends; `None` before the flow has started.
@@ -19,6 +21,8 @@ pub struct AssociationFlow {
     pub session: Session,
     /// Whether an association has failed before its application had read everything.
     pub failed: bool,
+    /// Changes of the primary path that are still to come, in the order of time.
+    pub changeovers: VecDeque<Changeover>,
 }
 
 impl AssociationFlow {
@@ -52,6 +56,11 @@ impl AssociationFlow {
         while let Some(event) = self.association(end).and_then(Association::poll_event) {
             self.on_event(net, end, &event);
         }
+    }
+
+    /// Returns when the next change of the primary path is due.
+    pub(super) fn next_change(&self) -> Instant {
+        self.changeovers.front().map_or(Instant::NEVER, |change| change.at)
     }
 
     fn association(&mut self, end: End) -> Option<&mut Association> {
@@ -173,6 +182,24 @@ impl<const IN_ORDER: bool> TransportFlow<IN_ORDER> for AssociationFlow {
             ends[end.index()].closes |= over;
             self.pump(net, end);
         }
+    }
+
+    fn change_over(&mut self, net: &mut Network<IN_ORDER>) {
+        let now = net.now;
+        while let Some(&change) = self.changeovers.front()
+            && change.at <= now
+        {
+            self.changeovers.pop_front();
+            if let Some(ends) = &mut self.ends {
+                let Endpoint { association, ways, .. } = &mut ends[End::From.index()];
+                let to = ways[change.path].addresses.destination();
+                association.iter_mut().for_each(|association| {
+                    association.set_primary(to);
+                });
+            }
+        }
+        self.session.alarm.change_at = self.next_change();
+        self.pump(net, End::From);
     }
 
     /// If an association has failed, the flow ends once all messages are read.

@@ -81,6 +81,8 @@ pub fn open<const IN_ORDER: bool>(
     };
     running.ends = Some(Box::new([make(End::From)?, make(End::To)?]));
     running.session.progress = Progress::Running;
+    // Changes that were due before take effect now.
+    running.session.alarm.change_at = running.next_change().max(net.now);
     running.pump(net, End::From);
     Ok(())
 }

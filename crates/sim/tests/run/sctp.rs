@@ -123,6 +123,31 @@ fn losses_are_found_by_time_and_at_the_tail() {
     assert_eq!((rack.drops, rack.timeouts, rack.retransmissions), (2, 0, 2));
 }
 
+/// The receive window holds 44 chunks, and the primary's queue most of them. Those on the new path overtake them.
+#[test]
+fn after_a_changeover_new_data_leaves_on_the_other_path_and_overtakes_the_rest() {
+    let changing = r#"changeovers = [{ at_s = 10, path = 1 }, { at_s = 15, path = 0 }]
+    application = { kind = "bulk", endless = true }"#;
+    let outcome = observed(&two_paths(&[("{flow}", changing)], ""), 0);
+    let [times, paths, again] = ["t_ns", "path", "copy"].map(|column| numbers(&outcome, "transmissions", column));
+    for ((&at, &path), &copy) in times.iter().zip(&paths).zip(&again) {
+        let second = (10_000_000_000..15_000_000_000).contains(&at);
+        assert!(copy > 0 || path == i64::from(second), "{at}");
+    }
+    let flow = run(&two_paths(&[("{flow}", changing)], ""), 0);
+    assert!(flow.spurious_fast_retransmits >= 2 && flow.drops == 0, "{flow:?}");
+    assert_eq!(flow.spurious_retransmissions, flow.retransmissions);
+}
+
+#[test]
+fn a_changeover_to_the_primary_itself_changes_nothing() {
+    let with = |changes: &str| {
+        let flow = format!("{changes}application = {{ kind = \"bulk\", endless = true }}");
+        run(&two_paths(&[("{flow}", flow.as_str())], ""), 0)
+    };
+    assert_eq!(with("changeovers = [{ at_s = 7, path = 0 }]\n"), with(""));
+}
+
 #[test]
 fn data_goes_over_the_alternate_while_the_primary_is_dead() {
     let dead = ("{primary}", "loss = { kind = \"random\", rate = 1 }\ndisturbed_until_s = 100");
@@ -199,6 +224,16 @@ fn wrong_settings_are_refused_with_their_place() {
         ("transport = \"sctp\"", "", "makes no sense over TCP"),
         ("transport = \"sctp\"", "transport = \"sctp\"\nhandshake = false", "makes no sense over SCTP"),
         ("to = \"b2\" }]", "to = \"b\" }]", "is an address of another path"),
+        (
+            "to = \"b2\" }]",
+            "to = \"b2\" }]\nchangeovers = [{ at_s = 1, path = 2 }]",
+            "flow[0].changeovers[0].path: 2; allowed: 0 to 1",
+        ),
+        (
+            "to = \"b2\" }]",
+            "to = \"b2\" }]\nchangeovers = [{ at_s = 2, path = 1 }, { at_s = 2, path = 0 }]",
+            "2 s does not come after 2 s; allowed: changes in the order of time",
+        ),
         (
             "transport = \"sctp\"",
             "transport = \"sctp\"\nsender = { recover = \"reno\" }",

@@ -133,6 +133,19 @@ def _acknowledged_again(result: Result) -> int:
     return int(most)
 
 
+def _duplicates_ns(result: Result) -> set[int]:
+    """Returns when duplicate ACKs arrive after the spike, in nanoseconds."""
+    acks = result.of("acks")
+    after = acks["t_ns"] >= (settings.SPIKE_S + settings.SPIKE_LENGTH_S) * 1e9
+    return {*acks["t_ns"][after & acks["duplicate"]].tolist()}
+
+
+def _clocked_out(result: Result) -> int:
+    """Returns how many new segments leave with a duplicate ACK after the spike."""
+    duplicates = _duplicates_ns(result)
+    return sum(at in duplicates for at in result.of("transmissions").where(kind="new")["t_ns"].tolist())
+
+
 def _rto_s(result: Result, at_s: float) -> float:
     """Returns the RTO that the timer has at a time, in seconds."""
     timer = result.of("timer")
@@ -272,8 +285,13 @@ FIGURE_8 = _figure(
 FIGURE_9 = _figure(
     9,
     "SCTP in a delay spike with packet loss",
-    {"drawn": _lossy("sctp"), "no losses": _lossy("sctp", "spike")},
+    {"drawn": _lossy("sctp"), "no losses": _lossy("sctp", "spike"), "reno": _lossy("reno")},
     Claim("10 segments are dropped by the queue", count("drops", 10)),
     Claim("go-back-N recovers the lost segments", of(_lost_come_again_by_timeout)),
     Claim("the loss has not much effect: a tenth of what is delivered at most", _costs_little),
+    Claim(
+        "section III.B: duplicate ACKs of spurious retransmissions do not clock out new data for SCTP",
+        lambda m: len(_duplicates_ns(m.result(run="drawn"))) > 0 and _clocked_out(m.result(run="drawn")) == 0,
+    ),
+    Claim("... and they do for Reno", lambda m: _clocked_out(m.result(run="reno")) > 0),
 )

@@ -160,10 +160,21 @@ FIGURE_5_10 = figure(
     ),
     draw=draw_run("RTO$_L$"),
 )
+
+
+def _extremes(measured: Measured, run: str) -> tuple[float, float]:
+    """Returns the least and the largest RTT sample of a run's whole load cycles, in seconds."""
+    found = timed(measured, run)
+    return float(found.rtt_s[found.steady].min()), float(found.rtt_s[found.steady].max())
+
+
 FIGURE_5_15 = figure(
     15,
     "RTO_E when timing one segment per RTT (measured)",
-    {"simulated": transfers.steady(LOAD, transfers.eifel(500), timestamps=False)},
+    {
+        "simulated": transfers.steady(LOAD, transfers.eifel(500), timestamps=False),
+        "figure 5-10": transfers.steady(LOAD, transfers.lite(500, clock="heartbeat"), timestamps=False),
+    },
     Claim(
         "with a gain of a third RTO_E stays a tenth above the round trip",
         of(lambda run: bool(run.ratio[run.steady].min() > 1.1)),
@@ -175,6 +186,14 @@ FIGURE_5_15 = figure(
     Claim(
         "it has no spikes at the end of a cycle",
         of(lambda run: all(after <= 1.01 * before for before, after in timing.falls(run))),
+    ),
+    Claim(
+        "the maximum RTT is that of figure 5-10, within a tenth",
+        lambda m: abs(_extremes(m, "simulated")[1] / _extremes(m, "figure 5-10")[1] - 1) < 0.1,
+    ),
+    Claim(
+        "the minimum RTT is quite different: by a tenth at least",
+        lambda m: abs(_extremes(m, "simulated")[0] / _extremes(m, "figure 5-10")[0] - 1) > 0.1,
     ),
     Claim(
         "in the model RTO_E with a gain of a third stays above the round trip with every load from 4 to 80 segments",

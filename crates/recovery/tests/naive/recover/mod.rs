@@ -11,6 +11,7 @@ pub mod rack_tlp;
 mod reno;
 mod reno_sack;
 mod rfc6675;
+mod tcp_ncr;
 
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Timestamp;

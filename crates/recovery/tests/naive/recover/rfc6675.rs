@@ -6,23 +6,31 @@ use super::prr::Prr;
 use super::{compare, compare_with};
 use crate::sender::{DUP_THRESH, Left, MSS, Next, Repair, Segment, Sender};
 
-struct Rfc6675 {
+pub struct Rfc6675 {
     /// RescueRxt, exclusive: the first position beyond it.
     rescue_rxt: Option<u64>,
     /// PRR, if the flight falls in proportion to deliveries.
     prr: Option<Prr>,
+    /// DupThresh, as a fraction. RFC 4653's need not be whole.
+    pub dup_thresh: (u64, u64),
+}
+
+impl Rfc6675 {
+    pub fn new() -> Self {
+        Self { rescue_rxt: None, prr: None, dup_thresh: (DUP_THRESH, 1) }
+    }
 }
 
 /// IsLost (SeqNum): DupThresh discontiguous SACKed sequences have arrived above it, or more than (DupThresh - 1) * SMSS
 /// bytes with sequence numbers above it have been SACKed.
-fn is_lost(sender: &Sender, index: usize) -> bool {
+fn is_lost(sender: &Sender, (threshold, of): (u64, u64), index: usize) -> bool {
     let (mut sequences, mut bytes, mut within) = (0, 0, false);
     for above in &sender.segments[index + 1..] {
         sequences += u64::from(above.sacked && !within);
         within = above.sacked;
         bytes += if above.sacked { above.len() } else { 0 };
     }
-    sequences >= DUP_THRESH || bytes > (DUP_THRESH - 1) * MSS
+    sequences * of >= threshold || bytes * of > (threshold - of) * MSS
 }
 
 impl Repair for Rfc6675 {
@@ -32,7 +40,7 @@ impl Repair for Rfc6675 {
 
     /// Section 5, step (2): IsLost (HighACK + 1).
     fn begins_early(&self, sender: &Sender) -> bool {
-        is_lost(sender, 0)
+        is_lost(sender, self.dup_thresh, 0)
     }
 
     /// Step (4.3): the first segment is retransmitted, and HighRxt and RescueRxt are its highest
@@ -66,8 +74,8 @@ impl Repair for Rfc6675 {
     fn update(&mut self, sender: &mut Sender) {
         let under_way = |segment: &Segment| !segment.lost && !segment.sacked;
         let before: Vec<u64> = sender.segments.iter().filter(|one| under_way(one)).map(|one| one.start).collect();
-        if let Some(highest) =
-            (0..sender.segments.len()).rfind(|&index| !sender.segments[index].sacked && is_lost(sender, index))
+        if let Some(highest) = (0..sender.segments.len())
+            .rfind(|&index| !sender.segments[index].sacked && is_lost(sender, self.dup_thresh, index))
         {
             // SACKed segments in between do not matter, unless the peer reneges.
             for segment in &mut sender.segments[..=highest] {
@@ -123,12 +131,12 @@ impl Repair for Rfc6675 {
 
 #[test]
 fn rfc_6675_agrees_with_a_model_of_its_text_over_random_operations() {
-    compare("rfc6675", true, &mut Rfc6675 { rescue_rxt: None, prr: None });
+    compare("rfc6675", true, &mut Rfc6675::new());
 }
 
 #[test]
 fn prr_agrees_with_a_model_of_rfc_9937() {
     let choice = Choice::named("rfc6675").with("reduction", Value::Word("prr".into()));
-    let mut repair = Rfc6675 { rescue_rxt: None, prr: Some(Prr::default()) };
+    let mut repair = Rfc6675 { prr: Some(Prr::default()), ..Rfc6675::new() };
     compare_with(&choice, true, &mut repair, &Sender::new);
 }

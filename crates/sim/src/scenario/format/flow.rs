@@ -8,7 +8,7 @@ use super::kinds::{
     TOTAL,
 };
 use super::liar::SCHEDULE;
-use super::sctp::{ALTERNATE, SCTP};
+use super::sctp::{ALTERNATE, CHANGEOVER, SCTP};
 use super::sender::SENDER;
 use crate::liar;
 
@@ -247,6 +247,12 @@ pub(super) static FLOW: Table = table(
             "alternates",
             Kind::List { of: &Kind::Table(&ALTERNATE), at_least: 1 },
             "Over SCTP: more paths between the two hosts, beside the primary one from `from` to `to`.",
+        ),
+        optional(
+            "changeovers",
+            Kind::List { of: &Kind::Table(&CHANGEOVER), at_least: 1 },
+            "Over SCTP: when the application of `from` makes another path the primary one (RFC 9260, section 11.1.6), in \
+             the order of time.",
         ),
         required("application", Kind::Tagged { tag: "kind", tables: APPLICATIONS }, "What is sent."),
         default(

@@ -98,3 +98,16 @@ pub(super) static ALTERNATE: Table = table(
         required("to", Kind::Name, "The node that is an address of the other host."),
     ],
 );
+
+pub(super) static CHANGEOVER: Table = table(
+    "changeover",
+    "Another primary path from a moment on. New data leaves on it at once.",
+    &[
+        required("at_s", SECONDS_ABOVE_ZERO, "When, from the beginning of the run."),
+        required(
+            "path",
+            Kind::Integer { minimum: 0, maximum: 1000 },
+            "Its number: 0 leads from `from` to `to`, and the paths of `alternates` follow in their order.",
+        ),
+    ],
+);
