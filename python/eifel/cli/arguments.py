@@ -290,7 +290,7 @@ def _add_attacks(commands: Commands) -> None:
 
 
 def _add_live(commands: Commands) -> None:
-    parts = "send, receive, sctp, proxy, record, hiccup, judge, compare, truth"
+    parts = "send, receive, sctp, proxy, record, hiccup, judge, compare, truth, decisions"
     _add_of_engine(commands, "live", f"put the engine on a real network: {parts}")
 
 
