@@ -27,7 +27,7 @@ fn the_model_undoes_as_this_kernel() {
         tables.iter().flat_map(|text| text.lines().skip(1)).map(|line| line.split(',').collect()).collect();
     let alike = rows.iter().filter(|row| row[5] == row[6] && row[7] == "same").count();
     let undone = rows.iter().filter(|row| row[5] != "none").count();
-    assert!(tables.len() >= 7 && rows.len() > 20 && undone > 0, "{} rows, {undone} undone; {refused:?}", rows.len());
+    assert!(tables.len() >= 7 && rows.len() >= 10 && undone > 0, "{} rows, {undone} undone; {refused:?}", rows.len());
     // A busy machine may misplace the time of one.
     assert!(alike * 10 >= rows.len() * 9, "{alike} of {}", rows.len());
     let summary = String::from_utf8_lossy(&output.stdout).into_owned();
