@@ -44,20 +44,39 @@ CAREFUL = {"detect": "eifel-or-f-rto", "respond": "as-carried", "grant": "unless
 """The sender that docs/author.md recommends if detection must do no harm."""
 DEFAULT = {"detect": "eifel-timestamps", "respond": "rfc4015", "grant": "once-a-round-trip"}
 """The default sender of a scenario."""
+LINUX = {"detect": "linux", "respond": "linux", "grant": "always"}
+"""The sender of the profile `linux`."""
 BASELINE = {"detect": "none"}
 
 
-def harm(sender: Mapping[str, Any], other: Mapping[str, Any], most: float = 0.02, share: float = 0.0) -> Claim:
-    """Claims that a sender costs itself, its neighbour, or both at most `most` of the goodput with `other`."""
+def harm(
+    sender: Mapping[str, Any], other: Mapping[str, Any], most: float = 0.02, share: float = 0.0, profile: str = ""
+) -> Claim:
+    """Claims that a sender costs itself, its neighbour, or both at most `most` of the goodput with `other`.
+
+    With a `profile`, all flows have it, and it decides everything but `sender` and `other`.
+    """
     words = [f"--sender {key}={value}" for key, value in sender.items()]
     words += [f"--than {key}={value}" for key, value in other.items() if other != BASELINE]
-    claim = {"kind": "harm", "sender": dict(sender), "other": dict(other)}
-    return Claim(" ".join(["harm", *words, f"--most {most}"]), claim, most, share)
+    claim = {"kind": "harm", **_profile(profile), "sender": dict(sender), "other": dict(other)}
+    return Claim(" ".join(["harm", *_words(profile), *words, f"--most {most}"]), claim, most, share)
 
 
-def wrong(detector: Any, most: float = 0.0, share: float = 0.0) -> Claim:
-    """Claims that a detector never calls an episode spurious in which every retransmission was needed."""
-    return Claim(f"wrong {detector} --most {most}", {"kind": "wrong", "detector": detector}, most, share)
+def wrong(detector: Any, most: float = 0.0, share: float = 0.0, profile: str = "") -> Claim:
+    """Claims that a detector never calls an episode spurious in which every retransmission was needed.
+
+    `profile` is as for `harm`.
+    """
+    name = " ".join(["wrong", str(detector), *_words(profile), f"--most {most}"])
+    return Claim(name, {"kind": "wrong", **_profile(profile), "detector": detector}, most, share)
+
+
+def _profile(profile: str) -> dict[str, str]:
+    return {"profile": profile} if profile else {}
+
+
+def _words(profile: str) -> list[str]:
+    return [f"--profile {profile}"] if profile else []
 
 
 def liars(loss: float, most: float = 1.05) -> Claim:

@@ -265,3 +265,13 @@ def test_no_liar_is_one_of_the_published_claims(tmp_path: Path, monkeypatch: pyt
     assert not found.refuted
     assert found.worst["value"] > 0
     assert "[[flow]]" in found.worst["scenario"]
+
+
+def test_a_profile_is_a_part_of_the_claim_and_of_its_command() -> None:
+    harm, wrong = hunts.harm(hunts.LINUX, hunts.BASELINE, profile="linux"), hunts.wrong("linux", profile="linux")
+    assert harm.claim["profile"] == wrong.claim["profile"] == "linux"
+    assert harm.name.startswith("harm --profile linux --sender detect=linux")
+    assert wrong.name == "wrong linux --profile linux --most 0.0"
+    assert "profile" not in hunts.wrong("linux").claim
+    found = hunts.part(harm, 4, 1, 1)
+    assert found["drawn"] == 3 and 'profile = "linux"' in found["worst"]["scenario"]

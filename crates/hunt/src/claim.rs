@@ -71,13 +71,18 @@ fn is_scenario(table: &Table) -> bool {
 
 impl Claim {
     /// Reads a claim: `kind = "harm"` with the tables `sender` and `other`, `kind = "wrong"` with a `detector`, or
-    /// `kind = "liars"` with a `scenario`.
+    /// `kind = "liars"` with a `scenario`. The first two may have a `profile`, that of all flows.
     ///
     /// # Errors
     /// Says which key is wrong, and what is expected.
     pub fn parse(text: &str, seed: u64) -> Result<Self, String> {
         let claim: Table = text.parse().map_err(|error| format!("the claim is not valid TOML: {error}"))?;
-        let field = Field { without_timestamps: false, neighbours: true, pace: Some("pacing") };
+        let linux = match claim.get("profile") {
+            None => false,
+            Some(profile) if profile.as_str() == Some("linux") => true,
+            Some(other) => return Err(format!("profile = {other}; expected \"linux\"")),
+        };
+        let field = Field { without_timestamps: false, neighbours: true, pace: Some("pacing"), linux };
         let claim = match claim.get("kind").and_then(Value::as_str) {
             Some("harm") => {
                 let (claimed, other) = (table(&claim, "sender")?, table(&claim, "other")?);
@@ -88,7 +93,7 @@ impl Claim {
             }
             Some("wrong") => {
                 let detector = claim.get("detector").cloned().ok_or("detector is missing; expected its name")?;
-                let field = Field { without_timestamps: true, neighbours: false, pace: None };
+                let field = Field { without_timestamps: true, neighbours: false, pace: None, linux };
                 let wrong = Wrong { field, detector, seed };
                 // A detector that needs timestamps is tested only on connections with timestamps.
                 let without = wrong.scenario(&Place::PLAIN.with(Gene::Timestamps, 1.0));
@@ -242,6 +247,7 @@ mod tests {
         assert!(refused("kind = \"wrong\"").contains("detector is missing"));
         assert!(refused("kind = \"wrong\"\ndetector = \"eifel\"").contains("eifel"));
         assert!(refused("kind = \"harm\"\nsender = 3").contains("expected a table"));
+        assert!(refused("kind = \"harm\"\nprofile = \"bsd\"").contains("expected \"linux\""));
     }
 
     /// DSACK believes every report, so a liar gains. The reported scenario contains the liar.

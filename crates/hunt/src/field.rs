@@ -96,6 +96,9 @@ pub struct Field {
     pub neighbours: bool,
     /// The pacing of senders that pace; `None` if no sender paces.
     pub pace: Option<&'static str>,
+    /// Whether all flows have the profile `linux`. It then decides timer, loss recovery, congestion
+    /// control, pacing and delayed ACKs, in place of the scenario's numbers.
+    pub linux: bool,
 }
 
 const LOSS_RECOVERY: [&str; 6] = ["rfc6675", "rack-tlp", "newreno-sack", "fack", "reno-sack", "newreno"];
@@ -230,15 +233,38 @@ impl Field {
             ]),
             false => table([("kind", "bulk".into()), ("endless", true.into())]),
         };
-        let mut tcp = table([
-            ("receive_window_segments", window.into()),
-            ("delayed_ack_every", (*place.one(Gene::AckEvery, &[2_i64, 1, 4])).into()),
-            ("delayed_ack_ms", (*place.one(Gene::AckDelay, &[40_i64, 0, 200, 500])).into()),
-            ("retransmission_marks", "bits".into()),
-        ]);
+        let mut tcp = table([("receive_window_segments", window.into()), ("retransmission_marks", "bits".into())]);
+        if !self.linux {
+            tcp.extend(table([
+                ("delayed_ack_every", (*place.one(Gene::AckEvery, &[2_i64, 1, 4])).into()),
+                ("delayed_ack_ms", (*place.one(Gene::AckDelay, &[40_i64, 0, 200, 500])).into()),
+            ]));
+        }
         if self.without_timestamps && place.has(Gene::Timestamps, 0.6) {
             tcp.insert("timestamps".into(), false.into());
         }
+        let mut flow = table([
+            ("name", name.into()),
+            ("from", "sender".into()),
+            ("to", "receiver".into()),
+            ("handshake", false.into()),
+            ("application", application.into()),
+        ]);
+        if self.linux {
+            flow.insert("profile".into(), "linux".into());
+        }
+        if let Some(share) = place.strength(Gene::SlowReader, 0.85) {
+            let every_ms = scaled(share, 5.0, 500.0);
+            let bytes = (window * 1448 / 2).max(1);
+            flow.insert("reading".into(), table([("bytes", bytes.into()), ("every_ms", every_ms.into())]).into());
+        }
+        flow.insert("tcp".into(), tcp.into());
+        flow.insert("sender".into(), if self.linux { Table::new() } else { self.sender(place) }.into());
+        flow
+    }
+
+    /// Returns a sender's algorithms without detection and response.
+    fn sender(&self, place: &Place) -> Table {
         let rto = match *place.one(Gene::Timer, &TIMERS) {
             "rfc6298 from 200 ms" => table([("name", "rfc6298".into()), ("minimum_ms", 200.into())]).into(),
             name => Value::from(name),
@@ -252,21 +278,7 @@ impl Field {
         if let Some(pace) = self.pace.filter(|_| place.has(Gene::Paced, 0.7)) {
             sender.insert("pace".into(), pace.into());
         }
-        let mut flow = table([
-            ("name", name.into()),
-            ("from", "sender".into()),
-            ("to", "receiver".into()),
-            ("handshake", false.into()),
-            ("application", application.into()),
-        ]);
-        if let Some(share) = place.strength(Gene::SlowReader, 0.85) {
-            let every_ms = scaled(share, 5.0, 500.0);
-            let bytes = (window * 1448 / 2).max(1);
-            flow.insert("reading".into(), table([("bytes", bytes.into()), ("every_ms", every_ms.into())]).into());
-        }
-        flow.insert("tcp".into(), tcp.into());
-        flow.insert("sender".into(), sender.into());
-        flow
+        sender
     }
 }
 
@@ -344,7 +356,21 @@ mod tests {
     use eifel_sim::scenario::Scenario;
     use std::path::Path;
 
-    const FIELD: Field = Field { without_timestamps: true, neighbours: true, pace: Some("pacing") };
+    const FIELD: Field = Field { without_timestamps: true, neighbours: true, pace: Some("pacing"), linux: false };
+
+    #[test]
+    fn a_linux_flow_has_nothing_of_its_own_but_window_and_application() {
+        let linux = Field { linux: true, ..FIELD };
+        let mut stream = Stream::new(5, &["test"]);
+        for _ in 0..40 {
+            let place = Place::draw(&mut stream);
+            let text = linux.scenario(&place, 7).to_string();
+            Scenario::parse(&text, Path::new("place")).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            assert!(text.contains("profile = \"linux\""), "{text}");
+            let own = ["delayed_ack", "rto", "recover", "congest", "pace"];
+            assert!(own.iter().all(|key| !text.contains(key)), "{text}");
+        }
+    }
 
     #[test]
     fn every_place_is_a_valid_scenario_and_every_property_occurs() {

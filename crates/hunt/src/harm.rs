@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_neighbours_fair_share_is_half_of_the_path() {
         let algorithms = |congest: &str| [("congest".to_owned(), congest.into())].into_iter().collect();
-        let field = Field { without_timestamps: false, neighbours: true, pace: None };
+        let field = Field { without_timestamps: false, neighbours: true, pace: None, linux: false };
         let harm = Harm { field, claimed: algorithms("cubic"), other: algorithms("reno"), seed: 1 };
         let place = [(Gene::Neighbour, 1.0), (Gene::Rate, 0.3), (Gene::Queue, 0.6), (Gene::Window, 1.0)];
         let place = place.iter().fold(Place::PLAIN, |place, &(gene, number)| place.with(gene, number));

@@ -18,8 +18,8 @@ use eifel_sim::scenario::Scenario;
 use eifel_testkit::{digest, golden};
 
 const FIELDS: [Field; 2] = [
-    Field { without_timestamps: true, neighbours: true, pace: Some("pacing") },
-    Field { without_timestamps: false, neighbours: false, pace: None },
+    Field { without_timestamps: true, neighbours: true, pace: Some("pacing"), linux: false },
+    Field { without_timestamps: false, neighbours: false, pace: None, linux: false },
 ];
 
 /// A path of 10 Mbit/s and a round trip of 100 ms, which loses one segment in fifty.

@@ -36,6 +36,7 @@
 pub mod apps;
 pub mod capture;
 pub mod command;
+pub mod decisions;
 pub mod end_settings;
 pub mod hiccup;
 pub mod host;

@@ -71,7 +71,7 @@ use eifel_base::units::Timestamp;
 pub const MIXED: &str = "some retransmissions repaired a loss, and some were spurious";
 
 /// A detector and its index among the chosen ones: 0 acts, the others only watch.
-type Placed = (usize, Box<dyn Detector>);
+pub type Placed = (usize, Box<dyn Detector>);
 
 /// Watches one path. See the module's documentation.
 #[derive(Clone, Debug)]
@@ -99,13 +99,24 @@ impl Watch {
     /// Creates a watch with these detectors. The first one acts: [`judge`](Self::judge) returns its
     /// judgement.
     pub fn new(detectors: Vec<Box<dyn Detector>>) -> Self {
-        let view =
-            View { una: 0, now: Instant::ZERO, nxt: 0, mss: 536, sack: false, round_trips: RoundTrips::new(false) };
         let mut detectors: Vec<Placed> =
             detectors.into_iter().enumerate().filter(|(_, detector)| detector.judges()).collect();
         // There is usually one detector, and a vector starts with room for four.
         detectors.shrink_to_fit();
+        Self::resumed(detectors)
+    }
+
+    /// Creates a watch with the detectors of an earlier one over the same connection. What they know
+    /// of the peer lasts; they know no episode until the next loss signal.
+    pub fn resumed(detectors: Vec<Placed>) -> Self {
+        let view =
+            View { una: 0, now: Instant::ZERO, nxt: 0, mss: 536, sack: false, round_trips: RoundTrips::new(false) };
         Self { view, detectors, episode: None, awaits_first: false, opened: 0, events: None }
+    }
+
+    /// Ends the watch, and returns the detectors that still judge.
+    pub fn into_detectors(self) -> Vec<Placed> {
+        self.detectors
     }
 
     /// Applies the options that the handshake negotiated. The round-trip statistics of the

@@ -81,6 +81,9 @@ impl Profile {
         match self {
             Self::Standard => Config::default(),
             Self::Linux => Config {
+                detect: Choice::named("linux"),
+                respond: Choice::named("linux"),
+                grant: Choice::named("always"),
                 rto: Choice::named("linux"),
                 recover: Choice::named("rack-tlp").with("reduction", word("prr")).with("after_echo", word("prr")),
                 congest: Choice::named("cubic")

@@ -269,6 +269,12 @@ def _add_hunt(commands: Commands) -> None:
     parser.repeated("--set", "KEY=VALUE", "liars: change a key, as in `eifel run`")
     parser.repeated("--sender", "SEAM=NAME", "harm: the sender, as in detect=dsack")
     parser.repeated("--than", "SEAM=NAME", "harm: the other (detect=none)")
+    parser.add_argument(
+        "--profile",
+        choices=["linux"],
+        default="",
+        help="harm, wrong: the profile of every flow, which decides all but --sender and --than",
+    )
     parser.positive("--runs", "N", "liars: runs of the search (2000)", default=2000)
     parser.positive("--scenarios", "N", "scenarios to look at, of a claim (2000)", default=2000)
     parser.natural("--seed", "S", "the search's seed (1)", default=1)
@@ -290,7 +296,7 @@ def _add_attacks(commands: Commands) -> None:
 
 
 def _add_live(commands: Commands) -> None:
-    parts = "send, receive, sctp, proxy, record, hiccup, judge, compare, truth"
+    parts = "send, receive, sctp, proxy, record, hiccup, judge, compare, truth, decisions"
     _add_of_engine(commands, "live", f"put the engine on a real network: {parts}")
 
 

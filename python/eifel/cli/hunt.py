@@ -26,13 +26,15 @@ def _claim(options: argparse.Namespace) -> hunts.Claim:
     if options.claim == "wrong":
         if not options.subject:
             raise BadInputError("hunt wrong: which detector? expected its name, as in: eifel hunt wrong f-rto")
-        return hunts.wrong(options.subject, 0.0 if options.most is None else options.most)
+        most = 0.0 if options.most is None else options.most
+        return hunts.wrong(options.subject, most, profile=options.profile)
     if options.subject:
         raise BadInputError(
             f"hunt harm {options.subject}: expected --sender KEY=VALUE, as in --sender respond=option-1"
         )
     sender, other = (parse_settings(given) for given in (options.sender, options.than))
-    return hunts.harm(sender or hunts.CAREFUL, other or hunts.BASELINE, 0.02 if options.most is None else options.most)
+    most = 0.02 if options.most is None else options.most
+    return hunts.harm(sender or hunts.CAREFUL, other or hunts.BASELINE, most, profile=options.profile)
 
 
 def _hunt(options: argparse.Namespace, claim: hunts.Claim, scenarios: int) -> hunts.Found:

@@ -6,9 +6,10 @@ from typing import Any
 
 from eifel.documents import DETECTORS, LIARS, spaced, table, worlds
 from eifel.documents.stored import Stored, half_width, mean, with_half
-from eifel.studies import burst, liars_fast, liars_repair, proof
+from eifel.studies import burst, liars_fast, liars_repair, proof, wire, wire_liars
 from eifel.studies import neighbours as remedies
-from eifel.studies.cheating import DEFAULT, PLAIN
+from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
+from eifel.studies.cheating import LIES as EVERY_LIE
 from eifel.studies.crossed_situations import CROSSED
 from eifel.studies.settings import BUFFERS, HOLDS, LOSES
 
@@ -18,10 +19,16 @@ KEPT: Mapping[str, tuple[str, ...]] = {
         *("true_positives", "false_negatives", "undecided_needless"),
         *("false_positives", "true_negatives", "undecided_needed", "mixed_undone", "mixed_kept", "undecided_mixed"),
     ),
+    "detectors.wire": (
+        *("found_timeouts", "found_fast_retransmits", "mixed", "needless_bytes", "delay_rtts"),
+        *("true_positives", "false_negatives", "undecided_needless"),
+        *("false_positives", "true_negatives", "undecided_needed", "mixed_undone", "mixed_kept", "undecided_mixed"),
+    ),
     "detectors.responses": ("saved",),
     "detectors.burst": ("goodput_mbps", "runs_with_drops", "drops"),
     "detectors.neighbours": ("saved", "spurious_fast_retransmits"),
     "detectors.liars": (),
+    "detectors.wire_liars": (),
     "detectors.liars_found": ("gain",),
     "detectors.liars_fast": ("gain",),
     "detectors.liars_repair": ("gain",),
@@ -54,14 +61,57 @@ def _of(store: Stored, column: str, detector: str, situation: str = "all") -> fl
     return mean(store, "detectors.truth", column, situation=situation, detector=detector)
 
 
-def episodes(store: Stored, detector: str, situation: str = "all") -> dict[str, float]:
+def episodes(
+    store: Stored, detector: str, situation: str = "all", artefact: str = "detectors.truth"
+) -> dict[str, float]:
     """Returns the number of episodes of each kind that a detector saw."""
     kinds = {
         "needless": ("true_positives", "false_negatives", "undecided_needless"),
         "mixed": ("mixed_undone", "mixed_kept", "undecided_mixed"),
         "needed": ("false_positives", "true_negatives", "undecided_needed"),
     }
-    return {kind: sum(_of(store, column, detector, situation) for column in columns) for kind, columns in kinds.items()}
+
+    def of(column: str) -> float:
+        return mean(store, artefact, column, situation=situation, detector=detector)
+
+    return {kind: sum(map(of, columns)) for kind, columns in kinds.items()}
+
+
+WIRE = {
+    "**Linux** (`linux`)": wire.LINUX,
+    "RFC 3522's plain comparison, F-RTO or DSACK, whichever is first": wire.DEPLOYABLE,
+    "RFC 3522's plain comparison": wire.PLAIN,
+    "F-RTO with SACK": wire.F_RTO,
+    "DSACK": wire.DSACK,
+    "Eifel, else F-RTO": wire.SECOND_ACK,
+    "Eifel, timestamps (the default: the original's own)": wire.ORIGINAL,
+    "Eifel, marks": wire.MARKS,
+}
+"""The detectors on Linux's wire, Linux's own first."""
+
+
+def on_wire(store: Stored) -> str:
+    """Returns the table of detectors on Linux's wire."""
+    rows = []
+    for name, detector in WIRE.items():
+
+        def of(column: str, detector: str = detector) -> float:
+            return mean(store, wire.TITLE, column, situation=wire.ALL, detector=detector)
+
+        kinds = episodes(store, detector, artefact=wire.TITLE)
+        shares = [f"{of(column):.1f}" for column in ("found_timeouts", "found_fast_retransmits", "mixed")]
+        wrong = f"{of('false_positives'):.0f} of {spaced(kinds['needed'])}"
+        rows.append([name, *shares, wrong, f"{of('delay_rtts'):.2f}", f"{of('needless_bytes'):.0f}"])
+    head = (
+        "",
+        "needless timeouts found %",
+        "needless fast retransmits found %",
+        "mixed called spurious %",
+        "needed called spurious",
+        "median delay, RTTs",
+        "sent needlessly until the verdict, bytes",
+    )
+    return table(head, rows)
 
 
 def truth(store: Stored) -> str:
@@ -201,6 +251,31 @@ def lies(store: Stored) -> str:
     return table(("detector, and the lie against it", "grant", "loss 0.1 %", "1 %", "5 %"), rows)
 
 
+WIRE_LIARS = {
+    wire_liars.LINUX: "**Linux** (`linux`, `linux`, `always`)",
+    wire_liars.ONCE: "the same, an undo once a round trip",
+    wire_liars.CAREFUL: "the same, `unless-losses-follow`",
+    wire_liars.PLAIN: "RFC 3522's plain comparison, `always`",
+    wire_liars.F_RTO: "F-RTO with SACK, `always`",
+    wire_liars.DEFAULT: "the original's own timestamp, `always`",
+}
+
+
+def wire_lies(store: Stored) -> str:
+    """Returns the largest gain of all lies against each sender on Linux's wire, with the lie's name."""
+    rows = []
+    for sender, name in WIRE_LIARS.items():
+        cells = []
+        for loss in LOSSES:
+            keys = {"sender": sender, "loss": loss}
+            gains = {lie: mean(store, wire_liars.TITLE, lie.replace("-", "_"), **keys) for lie in EVERY_LIE}
+            best = max(gains, key=lambda lie: gains[lie])
+            named = f" (`{best}`)" if gains[best] > wire_liars.BOUND else ""
+            cells.append(f"{gains[best]:.2f}{named}")
+        rows.append([name, *cells])
+    return table(("sender on Linux's wire", *(f"loss {100 * loss:g} %" for loss in LOSSES)), rows)
+
+
 def beside(store: Stored) -> str:
     rows = []
     for name, detect, lie in BESIDE:
@@ -288,10 +363,12 @@ def proven(store: Stored) -> str:
 
 
 BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
+    "wire": (DETECTORS, on_wire),
     "truth": (DETECTORS, truth),
     "crossed": (DETECTORS, crossed),
     "bursts": (DETECTORS, bursts),
     "neighbours": (DETECTORS, neighbours),
+    "wire lies": (LIARS, wire_lies),
     "lies": (LIARS, lies),
     "found": (LIARS, found),
     "fast": (LIARS, fast),

@@ -9,7 +9,7 @@ Names of `PARTS` as arguments limit the search to those.
 import json
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -33,6 +33,11 @@ FEWEST = 1500
 """The scenarios of the search for the harm of each of these responses."""
 BY_TIME = tuple(hunts.wrong(name, hunts.SELDOM) for name in ("min-rtt", "dual-rtt"))
 """Claims about detectors that docs/author.md advises against."""
+WIRE = {"linux": ("Linux's", hunts.LINUX)}
+"""The senders that are searched on Linux's wire, in which its profile decides all but detection and response."""
+FEWER_ON_WIRE = 500
+"""The scenarios of the search for each of them, and for each detector there."""
+LINUX = "linux"
 SCENES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("reordering over a queue of two, window of five", "reordering-tiny-queue", {}),
     ("reordering over a queue of three, window of five", "reordering-small-queue", {}),
@@ -158,6 +163,18 @@ def harm_table(stored: Mapping[str, Any]) -> str:
     return documents.table(head, rows)
 
 
+def wire_table(stored: Mapping[str, Any]) -> str:
+    """Returns the table of senders on Linux's wire."""
+    head = ("sender", "random scenarios", "harm in", "beside a neighbour", "worst found", "gain on average")
+    rows = []
+    for name, (title, sender) in WIRE.items():
+        one = stored["wire"][name]
+        named = ", ".join(f"`{part}`" for part in sender.values())
+        harm = [one["drawn"], f"{one['refuting']} ({share(one):.1f} %)", one["beside"]]
+        rows.append([f"{title}: {named}", *harm, f"{100 * one['worst']:.0f} %", f"{-100 * one['mean']:.1f} %"])
+    return documents.table(head, rows)
+
+
 def scenes_table(stored: Mapping[str, Any]) -> str:
     """Returns the table of named scenarios, with each sender's goodput relative to no detection."""
     scenes = zip(SCENES, stored["scenes"], strict=True)
@@ -168,13 +185,15 @@ def scenes_table(stored: Mapping[str, Any]) -> str:
 def shares_table(stored: Mapping[str, Any]) -> str:
     """Returns the table of detectors, and the number of scenarios in which each is wrong."""
     rows = []
-    for name, one in stored["wrong"].items():
+    linux = {f"`{name}`{where}": one for (name, where), one in zip(_WRONG_LINUX, stored["wrong-linux"], strict=True)}
+    for name, one in (linux | {f"`{name}`": one for name, one in stored["wrong"].items()}).items():
         worst = f"{100 * one['worst']:.0f} %" if one["worst"] > 0 else "none"
-        rows.append([f"`{name}`", one["drawn"], f"{one['refuting']} ({share(one):.2f} %)", worst])
+        rows.append([name, one["drawn"], f"{one['refuting']} ({share(one):.2f} %)", worst])
     return documents.table(("detector", "random scenarios", "wrong in", "worst found"), rows)
 
 
-TABLES = {"harm": harm_table, "scenes": scenes_table, "wrong": shares_table}
+_WRONG_LINUX = ((LINUX, ""), (LINUX, ", on its wire"))
+TABLES = {"harm": harm_table, "wire": wire_table, "scenes": scenes_table, "wrong": shares_table}
 
 
 def quotes(stored: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -229,26 +248,44 @@ def filled(page: str, stored: Mapping[str, Any]) -> str:
     return page
 
 
+def _searched(claims: Mapping[str, hunts.Claim], scenarios: int) -> dict[str, Any]:
+    out, work = ROOT / "out" / "hunt", hunts.local(0, lambda _done: None)
+    return {name: row(hunts.hunt(claim, scenarios, SEED, out, work)) for name, claim in claims.items()}
+
+
+def _wrong() -> dict[str, Any]:
+    detectors = [claim for claim in (*hunts.PUBLISHED, *BY_TIME) if "detector" in claim.claim]
+    return _searched({str(one.claim["detector"]): one for one in detectors}, FEWER)
+
+
+def _wrong_linux() -> list[Any]:
+    wrong = {profile: hunts.wrong(LINUX, hunts.SELDOM, profile=profile) for profile in ("", LINUX)}
+    return [_searched({LINUX: wrong[""]}, FEWER)[LINUX], _searched({LINUX: wrong[LINUX]}, FEWER_ON_WIRE)[LINUX]]
+
+
+def _harm(senders: Mapping[str, Mapping[str, Any]], scenarios: int, profile: str = "") -> dict[str, Any]:
+    return _searched({n: hunts.harm(s, hunts.BASELINE, profile=profile) for n, s in senders.items()}, scenarios)
+
+
+_SEARCHED: Mapping[str, Callable[[], Any]] = {
+    "found": lambda: found_in("timeouts-with-lost-acks"),
+    "reordered": reordered,
+    "scenes": lambda: [[round(ratio, 4) for ratio in scene(file, more)] for _, file, more in SCENES],
+    "wrong": _wrong,
+    "wrong-linux": _wrong_linux,
+    "cut": lambda: _harm({one: {**hunts.DEFAULT, "respond": one} for one in CUT}, FEWEST),
+    "wire": lambda: _harm({name: sender for name, (_, sender) in WIRE.items()}, FEWER_ON_WIRE, LINUX),
+}
+
+
 def searched(name: str) -> Any:
     """Returns one stored part, from a new search or from its stored results."""
-    if name == "found":
-        return found_in("timeouts-with-lost-acks")
-    if name == "reordered":
-        return reordered()
-    if name == "scenes":
-        return [[round(ratio, 4) for ratio in scene(file, more)] for _, file, more in SCENES]
-    out, work = ROOT / "out" / "hunt", hunts.local(0, lambda _done: None)
-    if name == "cut":
-        claims = {one: hunts.harm({**hunts.DEFAULT, "respond": one}, hunts.BASELINE) for one in CUT}
-        return {one: row(hunts.hunt(claim, FEWEST, SEED, out, work)) for one, claim in claims.items()}
-    if name in pictures.SENDERS:
-        claim = hunts.harm(pictures.SENDERS[name][1], hunts.BASELINE)
-        return row(hunts.hunt(claim, SCENARIOS, SEED, out, work))
-    detectors = [claim for claim in (*hunts.PUBLISHED, *BY_TIME) if "detector" in claim.claim]
-    return {str(one.claim["detector"]): row(hunts.hunt(one, FEWER, SEED, out, work)) for one in detectors}
+    if name in _SEARCHED:
+        return _SEARCHED[name]()
+    return _harm({name: pictures.SENDERS[name][1]}, SCENARIOS)[name]
 
 
-PARTS = ("found", "reordered", "scenes", "wrong", "cut", *pictures.SENDERS)
+PARTS = (*_SEARCHED, *pictures.SENDERS)
 
 
 def main(names: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from eifel.documents.stored import Stored, mean
 from eifel.papers.responding.adaptation import GENUINE, OSCILLATES, SPIKES
 from eifel.studies import adapting as adapting_study
 from eifel.studies import proof as proof_study
+from eifel.studies import wire, wire_liars
 from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
 from eifel.studies.proof import RECOVERIES
 from eifel.studies.settings import HOLDS, LOSES, SACK_SENDERS
@@ -57,6 +58,34 @@ def truth(store: Stored) -> list[tuple[str, str]]:
             f"{found('eifel-or-f-rto', MET)} %",
             f"it finds {found('f-rto-sack', MET)} %, and {found('f-rto-sack', closed)} % where windows close",
         ),
+    ]
+
+
+def on_wire(store: Stored) -> list[tuple[str, str]]:
+    """Returns the sentences about Linux's wire."""
+
+    def of(column: str, detector: str) -> float:
+        return mean(store, wire.TITLE, column, situation=wire.ALL, detector=detector)
+
+    found = {name: f"{of('found_timeouts', name):.0f}" for name in wire.DETECTORS}
+    needed = episodes(store, wire.LINUX, artefact=wire.TITLE)["needed"]
+    gains = (row["measured"] for row in store[wire_liars.TITLE]["rows"] if row["keys"]["sender"] == wire_liars.LINUX)
+    most = max(gain for measured in gains for gain in measured.values())
+    return [
+        (
+            "README.md",
+            f"it finds {found[wire.LINUX]} % of the needless timeouts and "
+            f"{of('found_fast_retransmits', wire.LINUX):.0f} % of the needless fast retransmits, and was wrong about "
+            f"{of('false_positives', wire.LINUX):.0f} of {spaced(needed)} needed ones. A receiver that lies gains up "
+            f"to {most:.1f} times its goodput from it",
+        ),
+        *quoted(
+            AUTHOR,
+            f"`eifel-timestamps` then finds {found[wire.ORIGINAL]} % of the needless timeouts, RFC 3522's plain "
+            f"comparison {found[wire.PLAIN]} %, the same with F-RTO and DSACK beside it {found[wire.DEPLOYABLE]} %, "
+            f"and Linux's own detector {found[wire.LINUX]} %",
+        ),
+        *quoted(LIARS, f"Against Linux a liar gains up to {most:.1f} times its goodput"),
     ]
 
 
@@ -223,6 +252,7 @@ def adapting(store: Stored) -> list[tuple[str, str]]:
 def quotes(store: Stored) -> list[tuple[str, str]]:
     return [
         *truth(store),
+        *on_wire(store),
         *responses(store),
         *liars(store),
         *partial_credit(),

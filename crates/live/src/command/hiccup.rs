@@ -102,7 +102,7 @@ fn run(options: &Options, scenario: &Scenario, triggers: Vec<Trigger>) -> Result
     // Without the right to read tracepoints, counters tell the causes of most retransmissions.
     let tracer = options
         .text("--out")
-        .and_then(|folder| Tracer::begin(clock, &Path::new(folder).join("trace.csv"), Side::addresses()).ok());
+        .and_then(|folder| Tracer::begin(clock, &Path::new(folder).join("trace.csv"), Side::addresses(), None).ok());
     let relay = Relay::new(hiccup, tuns, clock, control, log);
     // Both devices are up before the commands start. They queue packets until the box runs.
     let shell = |text: &str| {

@@ -1,7 +1,8 @@
-//! The commands `send`, `receive`, `sctp`, `proxy`, `record`, `hiccup`, `judge`, `compare` and `truth`
-//! of `eifel live`.
+//! The commands `send`, `receive`, `sctp`, `proxy`, `record`, `hiccup`, `judge`, `compare`, `truth` and
+//! `decisions` of `eifel live`.
 
 mod compare;
+mod decisions;
 mod hiccup;
 mod judge;
 mod output;
@@ -37,6 +38,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
        eifel live judge [OPTIONS] FOLDER
        eifel live compare [OPTIONS] SCENARIO.toml
        eifel live truth [OPTIONS] FOLDER
+       eifel live decisions [OPTIONS] FOLDER
 
   send      sends to a kernel, an iperf3 server or an HTTP server
   receive   receives a stream, or fetches it from an HTTP server
@@ -47,6 +49,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
   judge     says which retransmissions of a kernel behind the box were needed, and what the kernel undid
   compare   runs SCENARIO in the simulator and live, and compares the two
   truth     records this kernel's TCP over drawn paths, with the truth about each retransmission
+  decisions compares this kernel's undos with those of detect = \"linux\", over the same packets
 
 `eifel live send --help` and so on say more.
 ";
@@ -106,9 +109,11 @@ pub fn main(called_as: &[OsString], arguments: &[OsString], recordings: Recordin
             "judge" => judge::command(rest),
             "compare" => compare::command(rest),
             "truth" => truth::command(rest),
+            "decisions" => decisions::command(rest),
             "-h" | "--help" => print(USAGE).map(|()| OK),
             other => Err(Failure::Usage(format!(
-                "{other}: no such command; allowed: send, receive, sctp, proxy, record, hiccup, judge, compare, truth"
+                "{other}: no such command; allowed: send, receive, sctp, proxy, record, hiccup, judge, compare, truth, \
+                 decisions"
             ))),
         },
     };

@@ -34,7 +34,8 @@ example: eifel live truth --count 30 --seed 7 out/truth
 
 /// The first port that a recording listens at. Each has its own, by which its sockets are known.
 const PORT: u16 = 20_000;
-const MOST: u32 = 10_000;
+/// The most recordings: their numbers have four digits.
+pub(super) const MOST: u32 = 10_000;
 const MANIFEST: &str = "manifest.json";
 
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
@@ -56,22 +57,37 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let mut manifest = Manifest::open(folder, seed)?;
     let missing: Vec<Draw> =
         (first..first + count).map(|number| Draw::new(seed, number)).filter(|draw| !manifest.has(draw)).collect();
+    let shared = Mutex::new(&mut manifest);
+    each(&missing, at_once, |draw| {
+        let entry = record(draw, folder, port(draw))?;
+        eprintln!("{}: {} retransmissions", draw.name, entry["retransmissions"]);
+        shared.lock().map_or(Ok(()), |mut manifest| manifest.add(folder, entry))
+    })?;
+    print(&format!("{}\n", manifest.summary())).map(|()| OK)
+}
+
+/// Returns the port that a recording listens at.
+pub(super) fn port(draw: &Draw) -> u16 {
+    PORT + draw.name[..4].parse().unwrap_or(0)
+}
+
+/// Makes recordings, `at_once` at the same time, until all are made, one fails, or a signal asks to
+/// stop.
+pub(super) fn each(
+    draws: &[Draw],
+    at_once: usize,
+    make: impl Fn(&Draw) -> Result<(), Error> + Sync,
+) -> Result<(), Failure> {
     let (next, failed) = (AtomicU32::new(0), Mutex::new(None));
     let signals = signals()?;
-    let shared = Mutex::new(&mut manifest);
     thread::scope(|scope| {
-        for _ in 0..at_once.min(missing.len()) {
+        for _ in 0..at_once.min(draws.len()) {
             scope.spawn(|| {
-                while let Some(draw) = missing.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
+                while let Some(draw) = draws.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
                     if signals.ask_to_stop() || failed.lock().is_ok_and(|failed| failed.is_some()) {
                         return;
                     }
-                    let number: u16 = draw.name[..4].parse().unwrap_or_default();
-                    let made = record(draw, folder, PORT + number).and_then(|entry| {
-                        eprintln!("{}: {} retransmissions", draw.name, entry["retransmissions"]);
-                        shared.lock().map_or(Ok(()), |mut manifest| manifest.add(folder, entry))
-                    });
-                    if let (Err(error), Ok(mut failed)) = (made, failed.lock()) {
+                    if let (Err(error), Ok(mut failed)) = (make(draw), failed.lock()) {
                         let error = Error::new(format!("{}: {}", draw.name, error.tried), &error.cause, error.advice);
                         failed.get_or_insert(error);
                     }
@@ -82,7 +98,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     match failed.into_inner() {
         Ok(Some(error)) => Err(error.into()),
         _ if signals.ask_to_stop() => Err(Error::new("record", &"interrupted; the same call goes on", "").into()),
-        _ => print(&format!("{}\n", manifest.summary())).map(|()| OK),
+        _ => Ok(()),
     }
 }
 

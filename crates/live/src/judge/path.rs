@@ -132,7 +132,7 @@ impl Stream {
 }
 
 /// Reads seconds since 1970 with a fraction.
-pub(super) fn instant(text: &str) -> Option<Instant> {
+pub(crate) fn instant(text: &str) -> Option<Instant> {
     let (seconds, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let nanos: u64 = format!("{fraction:0<9}").get(..9)?.parse().ok()?;
     Some(Instant::from_nanos(seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(nanos)?))

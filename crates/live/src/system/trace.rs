@@ -27,13 +27,19 @@ pub const COLUMNS: &str = "time,socket,local,remote,event,state";
 pub const RETRANSMIT: &str = "retransmit";
 /// The event of a new congestion state, which is then in the column `state`.
 pub const STATE: &str = "state";
+/// The event of a segment that an established connection receives. The column `state` then has what
+/// stands before it is processed: cwnd and ssthresh in segments, and the oldest unacknowledged
+/// sequence number.
+pub const RECEIVED: &str = "received";
 /// The event of records that did not fit into the kernel's buffer.
 pub const LOST: &str = "lost";
 
 /// Where tracefs is mounted in the thread's own mount namespace.
 const TRACEFS: &str = "/sys/kernel/tracing";
-/// The tracepoints that are read.
+/// The tracepoints that are always read.
 const TRACEPOINTS: [&str; 2] = ["tcp_retransmit_skb", "tcp_cong_state_set"];
+/// The tracepoint of received segments.
+const PROBE: &str = "tcp_probe";
 /// KiB of the kernel's buffer for each processor.
 const BUFFER_KIB: &str = "1024";
 /// The pause between two looks at the buffers.
@@ -49,8 +55,9 @@ struct Instance {
 }
 
 impl Instance {
-    /// Makes an instance that records the tracepoints, and opens its records.
-    fn new() -> Result<(Self, File), Error> {
+    /// Makes an instance that records the tracepoints, and opens its records. Received segments are
+    /// recorded if they come from the port `received_from`.
+    fn new(received_from: Option<u16>) -> Result<(Self, File), Error> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let folder = format!("{TRACEFS}/instances/eifel-{}-{number}", std::process::id());
@@ -83,6 +90,10 @@ impl Instance {
             write("buffer_size_kb", BUFFER_KIB)?;
             for tracepoint in TRACEPOINTS {
                 write(&format!("events/tcp/{tracepoint}/enable"), "1")?;
+            }
+            if let Some(port) = received_from {
+                write(&format!("events/tcp/{PROBE}/filter"), &format!("dport == {port}"))?;
+                write(&format!("events/tcp/{PROBE}/enable"), "1")?;
             }
             let pipe = format!("{folder}/trace_pipe");
             let records = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&pipe);
@@ -122,7 +133,8 @@ impl Record {
         let [retransmit, state] = TRACEPOINTS.map(|name| line.split_once(&format!(": {name}: ")));
         let (event, (head, fields)) = match (retransmit, state) {
             (Some(found), _) => (RETRANSMIT, found),
-            (_, found) => (STATE, found?),
+            (_, Some(found)) => (STATE, found),
+            _ => (RECEIVED, line.split_once(&format!(": {PROBE}: "))?),
         };
         let value =
             |name: &str| fields.split_whitespace().find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
@@ -131,14 +143,25 @@ impl Record {
             return None;
         }
         let (seconds, micros) = head.split_whitespace().next_back()?.split_once('.')?;
+        let micros = seconds.parse::<u64>().ok()? * 1_000_000 + micros.parse::<u64>().ok()?;
+        let socket = value("skaddr").unwrap_or_default().to_owned();
+        if event == RECEIVED {
+            let end = |name: &str| {
+                let end: SocketAddr = value(name)?.parse().ok()?;
+                Some(SocketAddr::new(end.ip().to_canonical(), end.port()))
+            };
+            let una = u32::from_str_radix(value("snd_una")?.trim_start_matches("0x"), 16).ok()?;
+            let state = format!("{} {} {una}", value("snd_cwnd")?, value("ssthresh")?);
+            return Some(Self::Event { micros, socket, ends: [end("src")?, end("dest")?], event, state });
+        }
         let end = |address: &str, address_v6: &str, port: &str| {
             let name = if value("family")? == "AF_INET" { address } else { address_v6 };
             let address: IpAddr = value(name)?.parse().ok()?;
             Some(SocketAddr::new(address.to_canonical(), value(port)?.parse().ok()?))
         };
         Some(Self::Event {
-            micros: seconds.parse::<u64>().ok()? * 1_000_000 + micros.parse::<u64>().ok()?,
-            socket: value("skaddr").unwrap_or_default().to_owned(),
+            micros,
+            socket,
             ends: [end("saddr", "saddrv6", "sport")?, end("daddr", "daddrv6", "dport")?],
             event,
             state: value("cong_state").unwrap_or_default().to_owned(),
@@ -154,12 +177,13 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// Writes the events of sockets with one of the `local` addresses into a file, from now on.
+    /// Writes the events of sockets with one of the `local` addresses into a file, from now on. Received
+    /// segments are events if they come from the port `received_from`.
     ///
     /// # Errors
     /// If the rights are missing, the kernel has no such tracepoints, or the file cannot be written.
-    pub fn begin(clock: Clock, path: &Path, local: Vec<IpAddr>) -> Result<Self, Error> {
-        let (instance, mut records) = Instance::new()?;
+    pub fn begin(clock: Clock, path: &Path, local: Vec<IpAddr>, received_from: Option<u16>) -> Result<Self, Error> {
+        let (instance, mut records) = Instance::new(received_from)?;
         let failed = |error: io::Error| Error::new(path.display().to_string(), &error, "");
         let mut file = BufWriter::new(File::create(path).map_err(failed)?);
         writeln!(file, "{COLUMNS}").map_err(failed)?;
@@ -240,6 +264,10 @@ mod tests {
     const CHANGED: &str = "  <idle>-0  [001] ..s2. 11911.652054: tcp_cong_state_set: family=AF_INET6 sport=45366 \
         dport=5001 saddr=0.0.0.0 daddr=0.0.0.0 saddrv6=fd00::1 daddrv6=fd00::2 cong_state=4";
 
+    const PROBED: &str = "  <idle>-0  [001] ..s2. 11911.652061: tcp_probe: family=AF_INET src=10.77.0.1:45366 \
+        dest=10.77.0.2:5001 mark=0 data_len=0 snd_nxt=0x7 snd_una=0x5 snd_cwnd=12 ssthresh=2147483647 snd_wnd=65536 \
+        srtt=9 rcv_wnd=8 sock_cookie=1 skbaddr=00000000d1fe5414 skaddr=000000003c4f9442";
+
     fn written(lines: &[&str], local: &str) -> String {
         let mut file = Vec::new();
         write_events(&lines.join("\n"), &[local.parse().unwrap()], 88_000_000, &mut file).unwrap();
@@ -257,6 +285,17 @@ mod tests {
             "11999.652054,,[fd00::1]:45366,[fd00::2]:5001,state,4\n"
         );
         assert_eq!(written(&[RETRANSMITTED, CHANGED], "10.77.0.2"), "");
+    }
+
+    #[test]
+    fn a_received_segment_has_the_windows_before_it() {
+        let line = "11999.652061,000000003c4f9442,10.77.0.1:45366,10.77.0.2:5001,received,12 2147483647 5\n";
+        assert_eq!(written(&[PROBED], "10.77.0.1"), line);
+        let v6 = PROBED.replace("10.77.0.1:45366", "[fd77::1]:45366").replace("10.77.0.2:5001", "[fd77::2]:5001");
+        assert_eq!(
+            written(&[&v6], "fd77::1"),
+            line.replace("10.77.0.1:", "[fd77::1]:").replace("10.77.0.2:", "[fd77::2]:")
+        );
     }
 
     #[test]

@@ -71,6 +71,16 @@ pub enum Pattern {
     Messages { count: u32, bytes: u64, pause_ms: u64 },
 }
 
+impl Pattern {
+    /// Returns the bytes of all writes together.
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::Bulk { bytes } => bytes,
+            Self::Messages { count, bytes, .. } => count as u64 * bytes,
+        }
+    }
+}
+
 /// The connections of a recording.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Traffic {

@@ -5,8 +5,8 @@
 //! ends: IP identification and sequence number tell one transmission from another.
 
 use super::draw::{Draw, Lan};
-use super::record::{AFTER, KEPT, PLACES};
-use super::traffic::Running;
+use super::record::{AFTER, KEPT, KERNEL, PLACES};
+use super::traffic::{Closes, Running};
 use crate::capture::Capture;
 use crate::hiccup::Fate;
 use crate::hiccup::log::COLUMNS;
@@ -58,10 +58,10 @@ pub fn run(draw: &Draw, lan: Lan, own: &Path, port: u16) -> Result<(), Error> {
     }
     let clock = Clock::start();
     let watcher = Watcher::begin(&near, clock, own, PLACES[0])?;
-    let tracer = Tracer::begin(clock, &own.join("trace.csv"), Side::addresses())?;
+    let tracer = Tracer::begin(clock, &own.join("trace.csv"), Side::addresses(), None)?;
     let places = [&near, &router, &far].into_iter().zip(PLACES);
     let taps = places.map(|(namespace, place)| Tapped::begin(namespace, place)).collect::<Result<Vec<_>, _>>()?;
-    let running = Running::begin(&near, &far, draw.traffic, port)?;
+    let running = Running::begin(&near, &far, draw.traffic, port, Closes::First)?;
     while !running.is_over() {
         thread::sleep(std::time::Duration::from_millis(5));
     }
@@ -111,14 +111,14 @@ fn shape(router: &Namespace, lan: Lan) -> Result<(), Error> {
 type Seen = (u64, Vec<u8>, u32);
 
 /// A thread that takes the packets of a namespace.
-struct Tapped {
+pub(super) struct Tapped {
     place: &'static str,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<Vec<Seen>, Error>>,
 }
 
 impl Tapped {
-    fn begin(namespace: &Namespace, place: &'static str) -> Result<Self, Error> {
+    pub(super) fn begin(namespace: &Namespace, place: &'static str) -> Result<Self, Error> {
         let tap = namespace.within(Tap::open)?;
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
@@ -146,7 +146,7 @@ impl Tapped {
     }
 
     /// Ends, and writes the capture.
-    fn finish(self, own: &Path, clock: Clock) -> Result<(), Error> {
+    pub(super) fn finish(self, own: &Path, clock: Clock) -> Result<(), Error> {
         self.stop.store(true, Ordering::Relaxed);
         let seen = self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         let mut capture = Capture::create(&own.join(format!("{}.pcapng", self.place)), clock)?;
@@ -161,6 +161,9 @@ impl Tapped {
 /// Returns whether a packet belongs to the capture of a place. The router has each packet on two
 /// devices; that to the receiver counts.
 fn is_here(place: &str, packet: &[u8]) -> bool {
+    if place == KERNEL {
+        return true;
+    }
     let [version, .., hops] = packet.get(..9).unwrap_or(&[0; 9]) else { return false };
     let to_receiver = packet.get(16..20) == Some(&Side::FAR.v4().octets());
     version >> 4 == 4 && (place != PLACES[1] || (*hops < FRESH) == to_receiver)

@@ -2,8 +2,8 @@
 //! retransmission there.
 
 use super::draw::{Draw, Path as DrawnPath};
-use super::lan;
-use super::traffic::Running;
+use super::lan::{self, Tapped};
+use super::traffic::{Closes, Running};
 use crate::capture::Capture;
 use crate::hiccup::log::Log;
 use crate::hiccup::run::{Control, Relay};
@@ -28,6 +28,9 @@ use std::path::{Path, PathBuf};
 
 /// The capture points, from the sender to the receiver.
 pub const PLACES: [&str; 3] = ["sender", "between", "receiver"];
+
+/// The capture of the sender's own kernel, beside the box's: [`Beside::Acks`] writes it.
+pub const KERNEL: &str = "kernel";
 
 /// Bytes kept of each packet: all headers, and nothing of the data.
 pub(super) const KEPT: usize = 128;
@@ -61,7 +64,7 @@ const COUNTERS: [&str; 16] = [
 pub fn record(draw: &Draw, folder: &Path, port: u16) -> Result<Value, Error> {
     let own = folder.join(format!("{}.box", draw.name));
     let ran = match &draw.path {
-        DrawnPath::Box { scenario, .. } => run(draw, scenario, &own, port),
+        DrawnPath::Box { scenario, .. } => run(draw, scenario, &own, port, Beside::Nothing),
         DrawnPath::Lan(lan) => lan::run(draw, *lan, &own, port),
     };
     let recorded = ran.and_then(|()| finish(draw, &own, folder));
@@ -86,8 +89,20 @@ fn truth_of(folder: &Path, draw: &Draw, place: &str) -> PathBuf {
     folder.join(format!("{}.{place}.truth.csv", draw.name))
 }
 
+/// What is recorded beside the box's own files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Beside {
+    Nothing,
+    /// The packets at the sender's kernel, and its windows at each segment that it receives. It tells
+    /// them of established connections only, so the sender closes last.
+    Acks,
+}
+
 /// Runs the connections through the box, which writes its files into `own`.
-fn run(draw: &Draw, scenario: &str, own: &Path, port: u16) -> Result<(), Error> {
+///
+/// # Errors
+/// Those of the system and of the connections.
+pub fn run(draw: &Draw, scenario: &str, own: &Path, port: u16, beside: Beside) -> Result<(), Error> {
     let scenario = Scenario::parse(scenario, Path::new(&draw.name)).map_err(Error::of("draw a scenario"))?;
     let hiccup = Hiccup::new(&scenario, Vec::new()).map_err(Error::of("draw a scenario"))?;
     let (near, far) = (Namespace::new()?, Namespace::new()?);
@@ -99,9 +114,11 @@ fn run(draw: &Draw, scenario: &str, own: &Path, port: u16) -> Result<(), Error> 
     let clock = Clock::start();
     let log = Log::create(own, clock)?;
     let watcher = Watcher::begin(&near, clock, own, PLACES[0])?;
-    let tracer = Tracer::begin(clock, &own.join("trace.csv"), Side::addresses())?;
+    let acks = beside == Beside::Acks;
+    let tracer = Tracer::begin(clock, &own.join("trace.csv"), Side::addresses(), acks.then_some(port))?;
+    let tap = if acks { Some(Tapped::begin(&near, KERNEL)?) } else { None };
     let relay = Relay::new(hiccup, tuns, clock, Control::default(), Some(log));
-    let running = Running::begin(&near, &far, draw.traffic, port)?;
+    let running = Running::begin(&near, &far, draw.traffic, port, if acks { Closes::Last } else { Closes::First })?;
     let mut over: Option<Instant> = None;
     relay.run(|| {
         if over.is_none() && running.is_over() {
@@ -109,6 +126,9 @@ fn run(draw: &Draw, scenario: &str, own: &Path, port: u16) -> Result<(), Error> 
         }
         Ok(over.is_some_and(|over| clock.now().since(over) >= AFTER))
     })?;
+    if let Some(tap) = tap {
+        tap.finish(own, clock)?;
+    }
     watcher.finish()?;
     tracer.finish()?;
     running.finish()

@@ -16,6 +16,17 @@ use std::time::Duration;
 /// then the recording ends with what there is.
 const PATIENCE: Duration = Duration::from_secs(12);
 const BACKLOG: i32 = 64;
+/// How long a sender that closes last stays open: a report of a duplicate may still come.
+const STAYS: Duration = Duration::from_millis(500);
+
+/// When the sender closes its direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Closes {
+    /// As soon as everything is written.
+    First,
+    /// After the receiver has answered that it has everything.
+    Last,
+}
 
 /// All connections of a recording, at work.
 #[derive(Debug)]
@@ -29,7 +40,13 @@ impl Running {
     ///
     /// # Errors
     /// Those of the listening socket.
-    pub fn begin(near: &Namespace, far: &Namespace, traffic: Traffic, port: u16) -> Result<Self, Error> {
+    pub fn begin(
+        near: &Namespace,
+        far: &Namespace,
+        traffic: Traffic,
+        port: u16,
+        closes: Closes,
+    ) -> Result<Self, Error> {
         let address: IpAddr = if traffic.v6 { Side::FAR.v6().into() } else { Side::FAR.v4().into() };
         let to = SocketAddr::new(address, port);
         let listener = far.within(|| listen(to, traffic.receive_buffer))?;
@@ -38,12 +55,16 @@ impl Running {
             let failed = Arc::clone(&failed);
             thread::spawn(move || what().inspect_err(|_| failed.store(true, Ordering::Relaxed)))
         };
-        let mut threads = vec![run(Box::new(move || accept(&listener, traffic.flows)))];
+        let until = match closes {
+            Closes::First => u64::MAX,
+            Closes::Last => traffic.pattern.bytes(),
+        };
+        let mut threads = vec![run(Box::new(move || accept(&listener, traffic.flows, until)))];
         for _ in 0..traffic.flows {
             let near = near.try_clone()?;
             threads.push(run(Box::new(move || {
                 near.enter()?;
-                send(to, traffic)
+                send(to, traffic, closes)
             })));
         }
         Ok(Self { threads, failed })
@@ -78,13 +99,13 @@ fn listen(at: SocketAddr, buffer: Option<u32>) -> Result<TcpListener, Error> {
     Ok(TcpListener::from(socket))
 }
 
-fn accept(listener: &TcpListener, flows: u32) -> Result<(), Error> {
+fn accept(listener: &TcpListener, flows: u32, until: u64) -> Result<(), Error> {
     let failed = Error::of("receive");
     let readers: Result<Vec<JoinHandle<std::io::Result<u64>>>, std::io::Error> = (0..flows)
         .map(|_| {
             let (mut stream, _) = listener.accept()?;
             stream.set_read_timeout(Some(PATIENCE))?;
-            Ok(thread::spawn(move || read_all(&mut stream)))
+            Ok(thread::spawn(move || read_all(&mut stream, until)))
         })
         .collect();
     for reader in readers.map_err(failed)? {
@@ -94,10 +115,11 @@ fn accept(listener: &TcpListener, flows: u32) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads to the peer's end, and answers with one byte, so that the peer knows.
-fn read_all(stream: &mut TcpStream) -> std::io::Result<u64> {
+/// Reads to the peer's end or `until` bytes have come, and answers with one byte, so that the peer
+/// knows.
+fn read_all(stream: &mut TcpStream, until: u64) -> std::io::Result<u64> {
     let (mut room, mut read) = (vec![0; 1 << 16], 0);
-    loop {
+    while read < until {
         match stream.read(&mut room) {
             Ok(0) => break,
             Ok(count) => read += count as u64,
@@ -109,7 +131,7 @@ fn read_all(stream: &mut TcpStream) -> std::io::Result<u64> {
     Ok(read)
 }
 
-fn send(to: SocketAddr, traffic: Traffic) -> Result<(), Error> {
+fn send(to: SocketAddr, traffic: Traffic, closes: Closes) -> Result<(), Error> {
     let failed = |error: std::io::Error| Error::new(format!("send to {to}"), &error, "");
     let mut stream = TcpStream::connect(to).map_err(failed)?;
     sockopt::set_tcp_congestion(&stream, traffic.congestion)
@@ -117,11 +139,11 @@ fn send(to: SocketAddr, traffic: Traffic) -> Result<(), Error> {
     stream.set_nodelay(true).map_err(failed)?;
     stream.set_write_timeout(Some(PATIENCE)).map_err(failed)?;
     stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
-    write_all(&mut stream, traffic.pattern).or_else(give_up).map_err(failed)
+    write_all(&mut stream, traffic.pattern, closes).or_else(give_up).map_err(failed)
 }
 
 /// Writes what the pattern says, and waits for the peer's answer.
-fn write_all(stream: &mut TcpStream, pattern: Pattern) -> std::io::Result<()> {
+fn write_all(stream: &mut TcpStream, pattern: Pattern, closes: Closes) -> std::io::Result<()> {
     match pattern {
         Pattern::Bulk { bytes } => stream.write_all(&vec![b'e'; bytes as usize])?,
         Pattern::Messages { count, bytes, pause_ms } => {
@@ -131,8 +153,14 @@ fn write_all(stream: &mut TcpStream, pattern: Pattern) -> std::io::Result<()> {
             }
         }
     }
-    stream.shutdown(std::net::Shutdown::Write)?;
-    stream.read_exact(&mut [0])
+    if closes == Closes::First {
+        stream.shutdown(std::net::Shutdown::Write)?;
+    }
+    stream.read_exact(&mut [0])?;
+    if closes == Closes::Last {
+        thread::sleep(STAYS);
+    }
+    Ok(())
 }
 
 /// Forgives the errors of a connection that an end gave up.

@@ -5,6 +5,7 @@
 
 mod behind_the_box;
 mod commands;
+mod decisions;
 mod devices;
 mod namespaces;
 mod orders;

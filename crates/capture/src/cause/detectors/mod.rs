@@ -17,7 +17,7 @@ use eifel_recovery::recover::HighRxt;
 use eifel_recovery::registry::{Choice, Need, Seam, Value, part};
 use eifel_recovery::scoreboard::Scoreboard;
 use eifel_recovery::view::Negotiated;
-use eifel_recovery::watch::Watch;
+use eifel_recovery::watch::{Placed, Watch};
 
 /// The number of timestamps remembered with the times at which they left.
 const MOST_STAMPS: usize = 4096;
@@ -108,10 +108,20 @@ impl Detectors {
     /// Returns the detectors that can judge a sender in this state after `before` episodes, with
     /// the data that it has under way. The known round trip takes the place of the one measured
     /// during the handshake.
-    fn new(state: &SenderState, before: u32, under_way: impl Iterator<Item = Departure>) -> Self {
+    fn new(
+        state: &SenderState,
+        before: u32,
+        rested: Option<Box<Rested>>,
+        under_way: impl Iterator<Item = Departure>,
+    ) -> Self {
         let &SenderState { now, una, round_trip, negotiated, sctp } = state;
-        let (names, detectors) = chosen(negotiated, sctp).into_iter().unzip();
-        let (mut board, mut watch) = (Scoreboard::default(), Watch::new(detectors));
+        let (names, detectors): (Vec<_>, Vec<_>) = chosen(negotiated, sctp).into_iter().unzip();
+        let mut board = Scoreboard::default();
+        // Others may judge if the capture has shown timestamps meanwhile.
+        let mut watch = match rested.filter(|rested| rested.names == names) {
+            Some(rested) => Watch::resumed(rested.detectors),
+            None => Watch::new(detectors),
+        };
         if let Some(round_trip) = round_trip {
             let began = now.saturating_sub(round_trip);
             board.on_new(at(began), 1, None);
@@ -285,12 +295,22 @@ impl Detectors {
     }
 }
 
+/// Detectors between two repairs. What they have learned of the peer lasts: that it reports
+/// duplicates, or that the network makes them.
+#[derive(Debug)]
+struct Rested {
+    names: Vec<&'static str>,
+    detectors: Vec<Placed>,
+}
+
 /// The detectors of one sender from its first loss episode to its last. They exist while a repair
 /// goes on.
 #[derive(Debug, Default)]
 pub(crate) struct EpisodeDetectors {
     /// `None` while everything is repaired.
     pub(crate) current: Option<Box<Detectors>>,
+    /// The detectors after the last repair; `None` before the first.
+    rested: Option<Box<Rested>>,
     /// The verdicts by episode, and the number of the last episode.
     verdicts: BTreeMap<u32, Vec<DetectorVerdict>>,
     episodes: u32,
@@ -299,7 +319,7 @@ pub(crate) struct EpisodeDetectors {
 impl EpisodeDetectors {
     /// Creates the detectors for a sender in this state, with the data that it has under way.
     pub(crate) fn start(&mut self, state: &SenderState, under_way: impl Iterator<Item = Departure>) {
-        self.current = Some(Box::new(Detectors::new(state, self.episodes, under_way)));
+        self.current = Some(Box::new(Detectors::new(state, self.episodes, self.rested.take(), under_way)));
     }
 
     /// Handles a retransmission. Returns the number of the episode that it belongs to.
@@ -315,10 +335,12 @@ impl EpisodeDetectors {
         episode
     }
 
-    /// Drops the detectors after everything is repaired, and keeps their verdicts.
+    /// Lets the detectors rest after everything is repaired, and keeps their verdicts.
     pub(crate) fn stop(&mut self) {
         if let Some(detectors) = self.current.take() {
-            self.verdicts.extend(detectors.verdicts);
+            let Detectors { verdicts, names, watch, .. } = *detectors;
+            self.verdicts.extend(verdicts);
+            self.rested = Some(Box::new(Rested { names, detectors: watch.into_detectors() }));
         }
     }
 
@@ -394,7 +416,7 @@ mod tests {
                 len: len as u32,
                 stamp: stamp(number),
             });
-            let detectors = Detectors::new(&state, before, under_way);
+            let detectors = Detectors::new(&state, before, None, under_way);
             Self { random, detectors, now, una: 1000, nxt: 1000 + count * len, len, negotiated, sctp, frame: 1 }
         }
 
@@ -490,6 +512,46 @@ mod tests {
         golden!("detectors.txt", text);
     }
 
+    /// RFC 3708, section 3, step A.1: a report of a segment that was never sent again means that the
+    /// network makes duplicates. That holds for later repairs too.
+    #[test]
+    fn a_detector_remembers_what_an_earlier_repair_taught() {
+        let negotiated = Negotiated { mss: 100, sack: true, timestamps: false };
+        let told = |of_network: bool| {
+            let mut detectors = EpisodeDetectors::default();
+            let mut verdicts = Vec::new();
+            for (repair, start) in [(0, 1000), (1, 3000)] {
+                let now = (10_000 + 1000 * repair) * MS;
+                let state = SenderState { now, una: start, round_trip: None, negotiated, sctp: false };
+                let under_way = (0..4).map(|number| Departure { nanos: now + number, len: 100, stamp: None });
+                detectors.start(&state, under_way);
+                let first = Block { start, end: start + 100 };
+                let episode = detectors.on_retransmission(now + 50 * MS, first, Why::Fast, None).unwrap();
+                let second = Block { start: start + 100, end: start + 200 };
+                let dsacks = [if of_network && repair == 0 { second } else { first }];
+                for (place, dsacks) in [(1, &[][..]), (2, &dsacks)] {
+                    let ack = Ack {
+                        cumulative: start + 400,
+                        sacks: &[],
+                        dsacks,
+                        echo: None,
+                        mark: None,
+                        plain: true,
+                        ece: false,
+                    };
+                    let now = now + (60 + place) * MS;
+                    let received = ReceivedAck { now, frame: 1, ack, echo: None, stamp: None, chunk_bytes: None };
+                    detectors.current.as_mut().unwrap().on_ack(&received);
+                }
+                detectors.stop();
+                verdicts.push(detectors.verdicts(episode).iter().any(|one| one.detector == "dsack" && one.spurious));
+            }
+            verdicts
+        };
+        assert_eq!(told(false), [true, true]);
+        assert_eq!(told(true), [false, false]);
+    }
+
     /// An echo belongs to the newest remembered transmission whose timestamp is not newer.
     #[test]
     fn an_echo_gives_the_age_of_the_newest_transmission_it_can_answer() {
@@ -502,7 +564,7 @@ mod tests {
                 len: 1,
                 stamp: Some(Timestamp(10 + 2 * number)),
             };
-            let detectors = Detectors::new(&state, 0, (0..count).map(departure));
+            let detectors = Detectors::new(&state, 0, None, (0..count).map(departure));
             let age = |value| {
                 detectors.echo(Timestamp(value), 1000).map(|echo| match echo {
                     Echo::Known { age, .. } => age.as_nanos(),

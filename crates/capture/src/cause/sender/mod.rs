@@ -173,7 +173,7 @@ impl SenderModel {
         self.models.are_open() && self.reports.is_empty()
     }
 
-    /// Puts the model to rest after everything is repaired, and drops the detectors. Returns the
+    /// Puts the model to rest after everything is repaired, and the detectors too. Returns the
     /// ACKs that the sender has not received.
     pub(crate) fn go_idle(&mut self) -> AcksInTransit {
         self.detectors.stop();
