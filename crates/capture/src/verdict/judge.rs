@@ -126,9 +126,11 @@ impl SegmentEvidence {
         // Not certain: the host may still drop a packet that passed here, or reject it as out of
         // the window.
         let dropped = self.dropped.filter(|_| index == 1);
-        if circumstances.at_receiver && seen_before && dropped.is_none() {
-            let reason = "an earlier transmission reached the receiver, where the capture was made";
-            return judged(Spurious, Likely, reason, answer);
+        let refused = self.refused && index == 1;
+        let reached = "an earlier transmission reached the receiver, where the capture was made";
+        let reached = circumstances.at_receiver.then_some(judged(Spurious, Likely, reached, answer));
+        if let Some(reached) = reached.filter(|_| seen_before && dropped.is_none() && !refused) {
+            return reached;
         }
         if !seen_before {
             return self.judge_unseen(index, circumstances);
@@ -140,15 +142,7 @@ impl SegmentEvidence {
         };
         let candidates = candidates(&self.transmissions, answered, circumstances.shortest);
         if candidates.last < index && (candidates.by_echo || dropped.is_none()) {
-            if !candidates.by_echo && self.is_unreported_and_near(index, answered.when, circumstances) {
-                return TOO_SOON;
-            }
-            let (confidence, reason) = if candidates.by_echo {
-                (certain, "the ACK echoes the timestamp of an earlier transmission")
-            } else {
-                (Likely, SOONER)
-            };
-            return judged(Spurious, confidence, reason, Some(answered.when.frame));
+            return self.judge_answered_before(index, (answered.when, candidates.by_echo), certain, circumstances);
         }
         if let Some(judged) = self.judge_reported(index, candidates.first < index, circumstances) {
             return judged;
@@ -164,13 +158,16 @@ impl SegmentEvidence {
         }
         let may_answer_original = self.may_answer_original(index, circumstances);
         // Next to the sender nearly every original left before what the receiver has echoed by now.
-        let refused = self.refused && index == 1 && !circumstances.at_sender;
+        let refused = refused && !circumstances.at_sender;
         if candidates.first >= index {
             return match () {
                 () if may_answer_original => LATE_ORIGINAL,
                 () if self.first.may_be_refused || refused => MAY_BE_REFUSED,
                 () => judged(Needed, Likely, BY_ECHO, answer),
             };
+        }
+        if let Some(reached) = reached {
+            return reached;
         }
         let would_be_reported = circumstances.reports && self.gap.is_some();
         if let Some(frame) = self.in_order.filter(|_| index == 1 && !would_be_reported) {
@@ -187,6 +184,25 @@ impl SegmentEvidence {
             // were late.
             (_, None) => Judged { evidence: answer, ..EITHER },
         }
+    }
+
+    /// Judges the transmission at `index` of a segment of which an earlier transmission is `answered`, as the
+    /// echo shows or the time.
+    fn judge_answered_before(
+        &self,
+        index: usize,
+        (answered, by_echo): (When, bool),
+        certain: Confidence,
+        circumstances: &Circumstances,
+    ) -> Judged {
+        if !by_echo && self.is_unreported_and_near(index, answered, circumstances) {
+            return TOO_SOON;
+        }
+        let (confidence, reason) = match by_echo {
+            true => (certain, "the ACK echoes the timestamp of an earlier transmission"),
+            false => (Confidence::Likely, SOONER),
+        };
+        judged(Verdict::Spurious, confidence, reason, Some(answered.frame))
     }
 
     /// Judges the transmission at `index` by what the receiver reports as a duplicate, if that decides or
@@ -387,9 +403,13 @@ mod tests {
             one.judge(1, &Circumstances { at_sender, at_receiver, shortest: SHORTEST, ..Circumstances::default() })
         };
         assert_eq!(judge(false, false), MAY_BE_REFUSED);
-        // Next to the sender it says nothing, and at the receiver the original has arrived.
+        // Next to the sender it says nothing.
         assert_eq!(judge(true, false).reason, BY_ECHO);
-        assert_eq!(judge(false, true).verdict, Verdict::Spurious);
+        // At the receiver the original has arrived, but the receiver may have refused it too.
+        assert_eq!(judge(false, true), MAY_BE_REFUSED);
+        one.answer = Some(Answered { echo: None, ..answer });
+        let at_receiver = Circumstances { at_receiver: true, shortest: SHORTEST, ..Circumstances::default() };
+        assert_eq!(one.judge(1, &at_receiver).verdict, Verdict::Spurious);
     }
 
     #[test]
