@@ -4,8 +4,9 @@
 //! knows. Each SCTP packet becomes a raw IP packet with its chunks. Addresses are replaced by
 //! addresses of benchmarking and documentation networks, always the same for a host. VLAN tags get other
 //! numbers. Link layers, tunnels, payload and all other options are left out. A router's ICMP message about a segment
-//! that was too long quotes only the segment's ports and sequence number. Every other frame becomes
-//! an empty frame, so that frames keep their numbers.
+//! that was too long quotes only the segment's ports and sequence number. Packets that a wireless network put into one
+//! frame stay in one, with zeros for their payload. Every other frame becomes an empty frame, so that frames keep their
+//! numbers.
 
 mod chunks;
 
@@ -21,8 +22,9 @@ use eifel_packet::pcapng::{self, Interface, Writer};
 use eifel_packet::segment::Segment;
 use eifel_packet::{datagram, icmp, sctp::PROTOCOL as SCTP, tcp::PROTOCOL as TCP};
 
-/// The link type of Ethernet in pcapng.
+/// The link types of Ethernet and of IEEE 802.11 in pcapng.
 const ETHERNET: u16 = 1;
+const WIRELESS: u16 = 105;
 
 /// Writes the anonymised copy of a capture.
 pub struct Anonymiser<W: Write> {
@@ -35,6 +37,8 @@ pub struct Anonymiser<W: Write> {
     tagged: Option<Interface>,
     vlans: BTreeMap<u16, u16>,
     heartbeats: Heartbeats,
+    /// The interface of frames that aggregate several packets, if there are any.
+    wireless: Option<Interface>,
 }
 
 impl<W: Write> Anonymiser<W> {
@@ -53,6 +57,7 @@ impl<W: Write> Anonymiser<W> {
             tagged: None,
             vlans: BTreeMap::new(),
             heartbeats: Heartbeats::default(),
+            wireless: None,
         })
     }
 
@@ -61,13 +66,23 @@ impl<W: Write> Anonymiser<W> {
     /// # Errors
     /// The output cannot be written.
     pub fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
-        let (copy, network) = match decode::content(frame.link, frame.bytes, frame.wire_len, &mut self.fragments) {
-            Ok(Content::Tcp(packet)) => (self.segment(&packet), packet.tunnel),
-            Ok(Content::Sctp(packet)) => (self.chunks(&packet), packet.tunnel),
-            Ok(Content::TooBig(message)) => (self.too_big(&message), message.tunnel),
-            Err(_) => (None, 0),
-        };
-        let (mut bytes, rest) = copy.unwrap_or_default();
+        let mut fragments = std::mem::take(&mut self.fragments);
+        let (mut copies, mut network) = (Vec::new(), 0);
+        decode::each(frame.link, frame.bytes, frame.wire_len, &mut fragments, |content| {
+            let copy = match content {
+                Ok(Content::Tcp(packet)) => (self.segment(&packet), packet.tunnel),
+                Ok(Content::Sctp(packet)) => (self.chunks(&packet), packet.tunnel),
+                Ok(Content::TooBig(message)) => (self.too_big(&message), message.tunnel),
+                Err(_) => (None, 0),
+            };
+            network = copy.1;
+            copies.push(copy.0.unwrap_or_default());
+        });
+        self.fragments = fragments;
+        if copies.len() > 1 {
+            return self.aggregated(frame.nanos, &copies);
+        }
+        let (mut bytes, rest) = copies.pop().unwrap_or_default();
         let mut interface = self.interface;
         if !bytes.is_empty() && vlans(network).next().is_some() {
             interface = self.tag(&mut bytes, network)?;
@@ -75,6 +90,35 @@ impl<W: Write> Anonymiser<W> {
         let wire_len = bytes.len() as u32 + rest;
         let packet = pcapng::Packet { bytes: &bytes, wire_len, comment: None };
         self.writer.packet(interface, frame.nanos, packet)
+    }
+
+    /// Writes a wireless frame with several packets (A-MSDU). Their places follow from their lengths, so that
+    /// their payload is there, as zeros.
+    fn aggregated(&mut self, nanos: u64, copies: &[(Vec<u8>, u32)]) -> io::Result<()> {
+        /// A data frame with quality of service, from the network; and the flag of an A-MSDU.
+        const HEADER: [u8; 26] = [0x88, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0];
+        const ADDRESSES: [u8; 12] = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
+        const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
+        let mut bytes = HEADER.to_vec();
+        for (copy, rest) in copies {
+            // What is left out has an EtherType for experiments (IEEE 802).
+            let kind: [u8; 2] = match copy.first().map(|first| first >> 4) {
+                Some(4) => [8, 0],
+                Some(6) => [0x86, 0xdd],
+                _ => [0x88, 0xb5],
+            };
+            let content = SNAP.len() + kind.len() + copy.len() + *rest as usize;
+            bytes.extend(ADDRESSES);
+            bytes.extend((content as u16).to_be_bytes());
+            bytes.extend([&SNAP[..], &kind, copy].concat());
+            bytes.resize((bytes.len() + *rest as usize - HEADER.len()).next_multiple_of(4) + HEADER.len(), 0);
+        }
+        let interface = match self.wireless {
+            Some(interface) => interface,
+            None => *self.wireless.insert(self.writer.interface_of("anonymised", WIRELESS)?),
+        };
+        let packet = pcapng::Packet { bytes: &bytes, wire_len: bytes.len() as u32, comment: None };
+        self.writer.packet(interface, nanos, packet)
     }
 
     /// Puts an Ethernet header with the VLAN tags of a network in front of an IP packet. Returns the
@@ -216,6 +260,41 @@ mod tests {
         let found = decode::packet(copy.link, copy.bytes, copy.wire_len, &mut Fragments::default()).unwrap();
         assert_eq!((found.hop_limit, found.identification, found.segment), (17, 0x1234, segment));
         assert_eq!((copy.nanos, copy.wire_len, copy.bytes.len()), (7, wire_len, bytes.len() - 3));
+    }
+
+    #[test]
+    fn packets_that_share_a_wireless_frame_stay_in_one() {
+        let packet = |port: u16, payload: usize| {
+            let addresses = Addresses::V4 { source: [10, 0, 0, 1].into(), destination: [10, 0, 0, 2].into() };
+            let payload_len = payload as u32;
+            let segment = Segment { source_port: port, destination_port: 9, payload_len, ..Segment::EMPTY };
+            let mut bytes = Vec::new();
+            datagram::emit(&Header::new(addresses), &segment, &vec![5; payload], &mut bytes).unwrap();
+            bytes
+        };
+        let mut bytes = [&[0x88, 1][..], &[0; 22], &[0x80, 0]].concat();
+        for (kind, packet) in [([8, 0], packet(7, 33)), ([8, 6], vec![1; 28]), ([8, 0], packet(8, 1400))] {
+            bytes.extend([7; 12]);
+            bytes.extend((packet.len() as u16 + 8).to_be_bytes());
+            bytes.extend([&[0xaa, 0xaa, 3, 0, 0, 0][..], &kind, &packet].concat());
+            bytes.resize((bytes.len() - 26).next_multiple_of(4) + 26, 0);
+        }
+        let mut anonymiser = Anonymiser::new(Vec::new()).unwrap();
+        let wire_len = bytes.len() as u32;
+        anonymiser.frame(&Frame { number: 1, nanos: 7, link: 105, interface: 0, wire_len, bytes: &bytes }).unwrap();
+        let file = anonymiser.finish().unwrap();
+        let mut reader = Reader::new();
+        reader.feed(&file);
+        let copy = reader.frame().unwrap().unwrap();
+        let mut found = Vec::new();
+        decode::each(copy.link, copy.bytes, copy.wire_len, &mut Fragments::default(), |one| {
+            found.push(match one {
+                Ok(Content::Tcp(packet)) => Some((packet.segment.source_port, packet.segment.payload_len)),
+                _ => None,
+            });
+        });
+        assert_eq!(found, [Some((7, 33)), None, Some((8, 1400))]);
+        assert!(!copy.bytes.windows(4).any(|bytes| bytes == [5; 4]), "payload is left");
     }
 
     #[test]
