@@ -195,7 +195,7 @@ enum Step {
         blocks: Vec<(u8, u8)>,
         duplicate: Option<u8>,
     },
-    /// Retransmits so many lost chunks, the lowest first.
+    /// Retransmits this number of lost chunks, the lowest first.
     Resend(u8),
     /// Waits for the timer in place of T3-rtx, unless there is none.
     Alarm,
