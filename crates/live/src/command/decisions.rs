@@ -1,13 +1,12 @@
 //! `decisions`: compares this kernel's undos with those of the detector and the response `linux`.
 
 use super::setup::namespace;
-use super::truth::{MOST, each, port};
+use super::truth::{Drawn, each, port};
 use super::{Failure, OK, print};
 use crate::decisions::{self, COLUMNS, draw, rows};
 use crate::system::Error;
 use crate::system::tap::Tap;
 use crate::truth::draw::Draw;
-use eifel_command::Options;
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,25 +35,16 @@ example: eifel live decisions --count 30 --seed 7 out/decisions
 const STAMPED: Duration = Duration::from_millis(300);
 
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
-    let valued = ["--count", "--first", "--seed", "--at-once"];
-    let Some(options) = Options::read(words, &valued, &[])? else { return print(USAGE).map(|()| OK) };
-    let [folder] = &options.rest[..] else { return Err(Failure::Usage("one FOLDER is needed; see --help".to_owned())) };
-    let count: u32 = options.value("--count", "a whole number")?.unwrap_or(30);
-    let first: u32 = options.value("--first", "a whole number")?.unwrap_or(0);
-    let seed: u64 = options.value("--seed", "a whole number")?.unwrap_or(1);
-    let at_once: usize = options.value("--at-once", "a whole number")?.unwrap_or(3);
-    if count == 0 || at_once == 0 || first.checked_add(count).is_none_or(|end| end > MOST) {
-        return Err(Failure::Usage(format!(
-            "--count, --first, --at-once: expected 1 or more, and recordings 0 to {MOST}"
-        )));
-    }
+    let Some(Drawn { folder, first, count, seed, at_once }) = Drawn::read(words)? else {
+        return print(USAGE).map(|()| OK);
+    };
     // Missing rights are one line, before anything is written.
     let idle = namespace()?;
     // The kernel stamps packets from some time after the first socket wants it until the last is closed.
     // Without a stamp, a packet has the time at which it is read.
     let stamping = idle.within(Tap::open)?;
     thread::sleep(STAMPED);
-    let folder = Path::new(folder);
+    let folder = Path::new(&folder);
     let failed = |path: &Path, cause: &dyn Display| Error::new(path.display().to_string(), cause, "");
     fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
     claim(&folder.join("seed.txt"), seed)?;

@@ -35,25 +35,46 @@ example: eifel live truth --count 30 --seed 7 out/truth
 /// The first port that a recording listens at. Each has its own, by which its sockets are known.
 const PORT: u16 = 20_000;
 /// The most recordings: their numbers have four digits.
-pub(super) const MOST: u32 = 10_000;
+const MOST: u32 = 10_000;
 const MANIFEST: &str = "manifest.json";
 
-pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
-    let valued = ["--count", "--first", "--seed", "--at-once"];
-    let Some(options) = Options::read(words, &valued, &[])? else { return print(USAGE).map(|()| OK) };
-    let [folder] = &options.rest[..] else { return Err(Failure::Usage("one FOLDER is needed; see --help".to_owned())) };
-    let count: u32 = options.value("--count", "a whole number")?.unwrap_or(30);
-    let first: u32 = options.value("--first", "a whole number")?.unwrap_or(0);
-    let seed: u64 = options.value("--seed", "a whole number")?.unwrap_or(1);
-    let at_once: usize = options.value("--at-once", "a whole number")?.unwrap_or(3);
-    if count == 0 || at_once == 0 || first.checked_add(count).is_none_or(|end| end > MOST) {
-        return Err(Failure::Usage(format!(
-            "--count, --first, --at-once: expected 1 or more, and recordings 0 to {MOST}"
-        )));
+/// Which recordings a command makes, by the options of its command line.
+pub(super) struct Drawn {
+    pub(super) folder: String,
+    pub(super) first: u32,
+    pub(super) count: u32,
+    pub(super) seed: u64,
+    pub(super) at_once: usize,
+}
+
+impl Drawn {
+    /// Reads a command line. Returns `None` if help is asked for.
+    pub(super) fn read(words: &[String]) -> Result<Option<Self>, Failure> {
+        let valued = ["--count", "--first", "--seed", "--at-once"];
+        let Some(options) = Options::read(words, &valued, &[])? else { return Ok(None) };
+        let [folder] = &options.rest[..] else {
+            return Err(Failure::Usage("one FOLDER is needed; see --help".to_owned()));
+        };
+        let count: u32 = options.value("--count", "a whole number")?.unwrap_or(30);
+        let first: u32 = options.value("--first", "a whole number")?.unwrap_or(0);
+        let seed: u64 = options.value("--seed", "a whole number")?.unwrap_or(1);
+        let at_once: usize = options.value("--at-once", "a whole number")?.unwrap_or(3);
+        if count == 0 || at_once == 0 || first.checked_add(count).is_none_or(|end| end > MOST) {
+            return Err(Failure::Usage(format!(
+                "--count, --first, --at-once: expected 1 or more, and recordings 0 to {MOST}"
+            )));
+        }
+        Ok(Some(Self { folder: folder.clone(), first, count, seed, at_once }))
     }
+}
+
+pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
+    let Some(Drawn { folder, first, count, seed, at_once }) = Drawn::read(words)? else {
+        return print(USAGE).map(|()| OK);
+    };
     // Missing rights are one line, before anything is written.
     drop(namespace()?);
-    let folder = Path::new(folder);
+    let folder = Path::new(&folder);
     let mut manifest = Manifest::open(folder, seed)?;
     let missing: Vec<Draw> =
         (first..first + count).map(|number| Draw::new(seed, number)).filter(|draw| !manifest.has(draw)).collect();
