@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from eifel import _engine
 
 
-PROBES = frozenset({"keep-alive", "zero-window-probe"})
+PROBES = frozenset({"keep-alive", "zero-window-probe", "repeated-fin"})
 """The causes of segments that ask something of the receiver and repair nothing. Totals leave these out."""
 
 

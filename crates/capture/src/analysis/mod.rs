@@ -256,7 +256,7 @@ impl Analyzer {
             frames: *frames,
             packets: segments + sctp_packets,
             connections: (connections.len() + self.table.len()) as u64,
-            retransmissions: retransmissions.iter().filter(|one| !one.is_probe()).count() as u64 + lasting,
+            retransmissions: retransmissions.iter().filter(|one| !one.repairs_nothing()).count() as u64 + lasting,
         }
     }
 

@@ -380,6 +380,9 @@ impl Evidence {
                 self.segments.get_mut(start).into_iter().for_each(|one| one.on_ack_without_news(echo));
             }
         }
+        if refuses && !point.sack {
+            self.on_possible_duplicate(stream.una, ack.when.nanos, point.receiver_rtt().unwrap_or(0));
+        }
         let explained = implied && self.on_unreported(ack, point);
         if !explained || point.sack {
             self.on_without_news(ack, news, point.sack);
@@ -424,6 +427,18 @@ impl Evidence {
         // Next to the sender nothing is reordered.
         let known = |stamp| point.is_next_to_sender() || !unknown(stamp);
         missing.is_some_and(|(since, stamp)| soonest(since) <= point.when.nanos && known(stamp))
+    }
+
+    /// Handles an ACK without news that comes at `now`, where there is no SACK. It may answer a duplicate of
+    /// data that were acknowledged shortly before, or that lie above `una` and left a round trip ago.
+    fn on_possible_duplicate(&mut self, una: u64, now: u64, shortest: u64) {
+        for (start, one) in self.segments.iter_mut().rev().take(MOST_OVERTAKEN) {
+            let last = one.transmissions.last().map_or(0, |last| last.nanos);
+            one.may_be_duplicate |= match one.answer {
+                Some(answer) => now.saturating_sub(answer.when.nanos) < REORDERED_WITHIN.max(2 * shortest),
+                None => *start > una && last + shortest <= now,
+            };
+        }
     }
 
     /// Counts ACKs without news. An ACK without news may answer an original that its retransmission

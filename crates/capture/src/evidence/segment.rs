@@ -44,6 +44,8 @@ pub(crate) struct SegmentEvidence {
     pub(crate) dropped: Option<u64>,
     /// Whether an ACK without news came soon after its answer. That ACK may answer the original.
     pub(crate) may_answer_original: bool,
+    /// Whether an ACK without news came while a duplicate of the segment may have arrived. Kept without SACK.
+    pub(crate) may_be_duplicate: bool,
 }
 
 /// What tells the first transmission of a segment from its retransmissions.
@@ -96,6 +98,7 @@ impl SegmentEvidence {
             refused: false,
             dropped: None,
             may_answer_original: false,
+            may_be_duplicate: false,
         }
     }
 

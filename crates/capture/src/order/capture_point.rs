@@ -11,6 +11,8 @@ use crate::result::{Vantage, When};
 const NEAR: u64 = 1_000_000;
 /// A round trip shorter than this, in nanoseconds, is the time that the host itself takes to answer.
 const HOST: u64 = 100_000;
+/// The time within which an end answers a packet, even on a slow machine, in nanoseconds.
+pub(crate) const AT_ONCE: u64 = 4_000_000;
 
 /// The shortest round trip seen, in nanoseconds; `u64::MAX` if there was none.
 #[derive(Clone, Copy, Debug)]

@@ -17,7 +17,7 @@ mod smoothed;
 mod transmission;
 
 pub(crate) use ack_ends::{AckEnds, AckPlace};
-pub(crate) use capture_point::{CapturePoint, RoundTrip};
+pub(crate) use capture_point::{AT_ONCE, CapturePoint, RoundTrip};
 pub(crate) use clock::SenderClock;
 pub(crate) use duplicate::{DuplicateFrames, Fingerprint, fingerprint_of};
 pub(crate) use in_transit::{AcksInTransit, NewAck, has_received};
@@ -194,13 +194,17 @@ impl SendOrder {
 
     /// Returns whether the sender's timestamps show when segments left.
     pub(crate) fn has_fine_clock(&self) -> bool {
-        self.tick().is_some()
+        self.remote.as_ref().is_some_and(|remote| remote.clock.tick().is_some())
     }
 
-    /// Returns the length of a tick of the sender's timestamps, in nanoseconds, if they show when
-    /// segments left.
-    fn tick(&self) -> Option<u64> {
-        self.remote.as_ref().and_then(|remote| remote.clock.tick())
+    /// Returns whether a tick of the sender's clock is shorter than the time in which it can react, so that
+    /// what left in one tick left without a reaction in between. A reaction to an ACK takes a round trip,
+    /// and so does a timer, which is longer than any fine tick. `now` is the time of the capture in nanoseconds.
+    pub(crate) fn has_shorter_ticks(&self, reaction: &Reaction, now: u64) -> bool {
+        let Some(remote) = &self.remote else { return false };
+        let limit = if reaction.prompted { reaction.shortest } else { reaction.shortest.max(Some(SHORTEST_TIMER)) };
+        let known = |tick| !reaction.prompted || limit.is_some_and(|limit| tick <= limit);
+        remote.clock.tick().is_some_and(known) || limit.is_some_and(|limit| remote.clock.is_shorter_than(limit, now))
     }
 
     /// Returns whether `passing` is the first transmission of `missing`, which data sent later have
@@ -215,16 +219,8 @@ impl SendOrder {
         if let Some(order) = next.and_then(|next| passing.departure(next)) {
             return order.is_lt();
         }
-        // A retransmission leaves a round trip after the data behind it, and so in a later tick, unless
-        // ticks are longer.
         let same_tick = passing.stamped && next.is_some_and(|next| next.stamped);
-        let short = |tick: u64| !reaction.prompted || reaction.shortest.is_some_and(|trip| tick <= trip);
-        // What was not prompted waits for a timer, which is longer than a short tick.
-        let unprompted = || {
-            let clock = self.remote.as_ref().map(|remote| &remote.clock);
-            !reaction.prompted && clock.is_some_and(|clock| clock.is_shorter_than(SHORTEST_TIMER, passing.nanos))
-        };
-        same_tick && (self.tick().is_some_and(short) || unprompted())
+        same_tick && self.has_shorter_ticks(reaction, passing.nanos)
             || passing.nanos.saturating_sub(missing.nanos) < reaction.takes_at_least
     }
 

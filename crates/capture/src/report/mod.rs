@@ -175,7 +175,7 @@ impl Report {
 
     /// Returns the number of retransmissions with a verdict, without probes.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.retransmissions.iter().filter(|one| one.verdict == verdict && !one.is_probe()).count()
+        self.retransmissions.iter().filter(|one| one.verdict == verdict && !one.repairs_nothing()).count()
     }
 
     /// Returns whether the capture shows a packet that can be judged.

@@ -195,7 +195,7 @@ pub fn score(truth: &[KnownRetransmission], found: &[Retransmission]) -> Score {
     }
     // Several rows may match one retransmission.
     let named: BTreeSet<usize> = belongs.into_iter().flatten().collect();
-    let invented = |(index, one): &(usize, &Retransmission)| !named.contains(index) && !one.is_probe();
+    let invented = |(index, one): &(usize, &Retransmission)| !named.contains(index) && !one.repairs_nothing();
     score.not_in_truth = found.iter().enumerate().filter(invented).count() as u64;
     score
 }

@@ -65,7 +65,7 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
         writeln!(text, "  {} connections were evicted before they ended", report.evicted)?;
     }
     probes(report, text)?;
-    if report.retransmissions.iter().any(|one| !one.is_probe()) {
+    if report.retransmissions.iter().any(|one| !one.repairs_nothing()) {
         causes(report, text)?;
         directions(report, text)?;
         advice(report, text)?;
@@ -79,6 +79,7 @@ fn probes(report: &Report, text: &mut String) -> std::fmt::Result {
     let kinds = [
         (count(Cause::KeepAlive), "keep-alive", "keep-alives"),
         (count(Cause::ZeroWindowProbe), "zero-window probe", "zero-window probes"),
+        (count(Cause::RepeatedFin), "FIN in a later ACK", "FINs in later ACKs"),
     ];
     let kinds: Vec<_> = kinds.iter().filter(|(count, ..)| *count > 0).collect();
     if kinds.is_empty() {
@@ -115,7 +116,7 @@ impl Row {
 
 fn causes(report: &Report, text: &mut String) -> std::fmt::Result {
     let mut causes: BTreeMap<Cause, Row> = BTreeMap::new();
-    for one in report.retransmissions.iter().filter(|one| !one.is_probe()) {
+    for one in report.retransmissions.iter().filter(|one| !one.repairs_nothing()) {
         causes.entry(one.cause).or_default().add(one);
     }
     let titles = ["all", "spurious", "certain", "needed", "certain", "undecidable"].map(|title| format!("{title:>13}"));
@@ -187,7 +188,7 @@ fn wrap(text: &mut String, indent: &str, sentence: &str) -> std::fmt::Result {
 /// Writes the directions with the most spurious retransmissions.
 fn directions(report: &Report, text: &mut String) -> std::fmt::Result {
     let mut found: BTreeMap<(u64, bool), [usize; 2]> = BTreeMap::new();
-    let all = report.retransmissions.iter().filter(|one| !one.is_probe());
+    let all = report.retransmissions.iter().filter(|one| !one.repairs_nothing());
     for Retransmission { connection, sender, verdict, .. } in all {
         let counts = found.entry((*connection, *sender == End::Server)).or_default();
         counts[0] += 1;

@@ -12,7 +12,7 @@ pub(crate) fn headline(report: &Report) -> Option<String> {
         let why = "no frame holds a TCP or SCTP packet that is read";
         return Some(format!("Nothing can be said about retransmissions: {why}."));
     }
-    let rows: Vec<_> = report.retransmissions.iter().filter(|one| !one.is_probe()).collect();
+    let rows: Vec<_> = report.retransmissions.iter().filter(|one| !one.repairs_nothing()).collect();
     if rows.is_empty() {
         let segments: u64 = report.directions().map(|way| way.counts.segments).sum();
         return Some(format!(

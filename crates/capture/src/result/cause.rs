@@ -16,6 +16,9 @@ pub enum Cause {
     ZeroWindowProbe,
     /// A keep-alive, which asks an idle peer whether it still exists.
     KeepAlive,
+    /// A FIN that an ACK carries once more. Stacks that come from BSD set the flag in every ACK which they
+    /// send before their FIN is acknowledged.
+    RepeatedFin,
     /// A repeated SYN or SYN-ACK.
     Syn,
     /// The segment was longer than the path's MTU, as an ICMP message has told the sender.
@@ -34,6 +37,7 @@ impl Cause {
             Self::Tlp => "a probe, since the ACK of the last data did not come",
             Self::ZeroWindowProbe => "the receiver's window is closed",
             Self::KeepAlive => "the connection was idle",
+            Self::RepeatedFin => "an ACK of new data carried the FIN again",
             Self::Syn => "the handshake was not answered",
             Self::PathMtu => "a router reported that it is too long",
             Self::Unknown => "no known sender would send it",
@@ -49,6 +53,7 @@ impl Cause {
             Self::Tlp => "tlp",
             Self::ZeroWindowProbe => "zero-window-probe",
             Self::KeepAlive => "keep-alive",
+            Self::RepeatedFin => "repeated-fin",
             Self::Syn => "syn",
             Self::PathMtu => "path-mtu",
             Self::Unknown => "unknown",

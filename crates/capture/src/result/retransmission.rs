@@ -73,10 +73,10 @@ pub struct Effect {
 }
 
 impl Retransmission {
-    /// Returns whether it asks something of the receiver and repairs nothing: a keep-alive, or a probe of
-    /// a closed window. Totals leave these out.
-    pub fn is_probe(&self) -> bool {
-        matches!(self.cause, Cause::KeepAlive | Cause::ZeroWindowProbe)
+    /// Returns whether it repairs nothing: a keep-alive, a probe of a closed window, or an ACK that carries
+    /// the FIN again. Totals leave these out.
+    pub fn repairs_nothing(&self) -> bool {
+        matches!(self.cause, Cause::KeepAlive | Cause::ZeroWindowProbe | Cause::RepeatedFin)
     }
 }
 

@@ -6,7 +6,7 @@ use super::detector_feed::DetectorFeed;
 use crate::cause::{DirectionId, Explained, InFlight, Retransmissions};
 use crate::evidence::Answered;
 use crate::frame::decode::sctp::Sack;
-use crate::order::{CapturePoint, Reaction, SendOrder, Smoothed, Transmission};
+use crate::order::{AT_ONCE, CapturePoint, Reaction, SendOrder, Smoothed, Transmission};
 use crate::result::{Cause, Cost, Counts, End, Number, Retransmission, Vantage, When};
 use crate::stream::MIDSTREAM;
 use crate::verdict::{Arrived, Circumstances, Row};
@@ -15,8 +15,6 @@ use eifel_packet::seq::{Seq, unwrap, wrap};
 
 /// The number of outstanding chunks remembered, and the number of retransmitted ones.
 const MOST_REMEMBERED: usize = 1 << 16;
-/// The time within which a sender reacts to a SACK, in nanoseconds.
-const AT_ONCE: u64 = 4_000_000;
 /// The smallest timeout, in nanoseconds: stacks go below the RTO.Min of RFC 9260, section 16.
 const RTO_AT_LEAST: u64 = 200_000_000;
 

@@ -30,6 +30,8 @@ pub(crate) struct Data {
     pub(crate) len: u32,
     pub(crate) payload: u32,
     pub(crate) syn: bool,
+    /// Whether it is a FIN alone that answers new data at once.
+    pub(crate) answers: bool,
     pub(crate) stamp: Option<Timestamp>,
     pub(crate) identification: u16,
     /// Its place among the sender's packets, and whether the sender is known to count them.
@@ -239,12 +241,15 @@ impl Stream {
     }
 
     /// Returns the cause of a segment that is sent again without a loss, if it is one: a SYN, a
-    /// keep-alive or a zero-window probe. A keep-alive repeats the last byte after a pause in which
+    /// keep-alive, a zero-window probe, or an ACK with the FIN. A keep-alive repeats the last byte after a pause in which
     /// nothing is outstanding; a probe sends at most one byte while the window is closed. Without the
     /// pause, it is a last segment of one byte, and its sender has not received the ACK yet.
     fn probe_of(&self, start: u64, data: &Data) -> Option<Cause> {
         if data.syn {
             return Some(Cause::Syn);
+        }
+        if data.answers {
+            return Some(Cause::RepeatedFin);
         }
         // A FIN alone takes a sequence number, and has no payload.
         if data.payload != 1 || data.len > 1 {

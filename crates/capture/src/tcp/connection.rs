@@ -3,7 +3,7 @@
 use super::direction::Direction;
 use crate::cause::DirectionId;
 use crate::frame::decode::{Packet, TooBig, vlans};
-use crate::order::{CapturePoint, DuplicateFrames, RoundTrip};
+use crate::order::{AT_ONCE, CapturePoint, DuplicateFrames, RoundTrip};
 use crate::result::{
     Cost, DirectionSummary, End, Flow, Number, Offered, Protocol, Retransmission, Summary, Vantage, When,
 };
@@ -197,10 +197,11 @@ impl Connection {
                 direction.stream.order.sample(took);
             }
         }
+        let mut took = None;
         if flags.has(Flags::ACK) {
             self.sacks |= !segment.options.sack.is_empty();
             if self.directions[1 - side].is_some() {
-                self.on_ack(segment, side, when);
+                took = self.on_ack(segment, side, when);
             }
         }
         let ends = u32::from(flags.has(Flags::SYN)) + u32::from(flags.has(Flags::FIN));
@@ -208,11 +209,13 @@ impl Connection {
             let point = self.point(side, when);
             let (stamp, echo) = stamp_and_echo(segment.options.timestamps);
             let direction = self.directions[side].get_or_insert_default();
+            let shortest = self.sides[side].round_trip.shortest().unwrap_or(0);
             let data = Data {
                 seq: segment.seq,
                 len: segment.payload_len + ends,
                 payload: segment.payload_len,
                 syn: flags.has(Flags::SYN),
+                answers: segment.payload_len == 0 && took.is_some_and(|took| took < shortest + AT_ONCE),
                 stamp,
                 identification: packet.identification,
                 number: self.sides[side].duplicates.number(packet.identification),
@@ -259,16 +262,16 @@ impl Connection {
         }
     }
 
+    /// Handles the ACK on a packet from end `side`. Returns the time since the newest data that it covers
+    /// passed here, in nanoseconds, if they were sent once.
     #[inline]
-    fn on_ack(&mut self, segment: &Segment, side: usize, when: When) {
+    fn on_ack(&mut self, segment: &Segment, side: usize, when: When) -> Option<u64> {
         let shift = if segment.flags.has(Flags::SYN) { 0 } else { self.shift(side) };
         let point = self.point(1 - side, when);
         let window = u32::from(segment.window) << shift;
-        if let Some(direction) = &mut self.directions[1 - side]
-            && let Some(took) = direction.on_ack(segment, window, &point)
-        {
-            self.sides[side].round_trip.sample(took);
-        }
+        let took = self.directions[1 - side].as_mut()?.on_ack(segment, window, &point)?;
+        self.sides[side].round_trip.sample(took);
+        Some(took)
     }
 
     #[inline]

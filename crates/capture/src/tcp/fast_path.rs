@@ -98,6 +98,7 @@ impl Connection {
                 len,
                 payload: len,
                 syn: false,
+                answers: false,
                 stamp,
                 identification,
                 number,

@@ -19,6 +19,8 @@ const WINDOWS: u32 = 2;
 
 /// The network makes copies within this time, in nanoseconds, or within half a round trip.
 const COPIED_WITHIN: u64 = 8_000_000;
+/// A path with more copies than this is known to make them.
+const COPIES: u64 = 3;
 
 /// Whether packets have to be examined for a loss.
 #[derive(Clone, Copy, Default, Debug)]
@@ -123,9 +125,11 @@ impl LossState {
         point: &CapturePoint,
     ) {
         self.on_loss_sign(stream.nxt, point);
-        let first = stream.out.get(0).copied().filter(|sent| sent.start == block.start);
-        let part = self.repeat(first, block, data, point);
-        if let Some(sent) = stream.out.get_mut(0).filter(|_| first.is_some()) {
+        // A SYN and a probe repeat the oldest position, a FIN the newest.
+        let place = if cause == Cause::RepeatedFin { stream.out.len().saturating_sub(1) } else { 0 };
+        let original = stream.out.get(place).copied().filter(|sent| sent.start == block.start);
+        let part = self.repeat(original, block, data, point);
+        if let Some(sent) = stream.out.get_mut(place).filter(|_| original.is_some()) {
             sent.copies = sent.copies.saturating_add(1);
         }
         if cause == Cause::Syn {
@@ -146,8 +150,11 @@ impl LossState {
         let (now, shortest) = (point.when.nanos, point.round_trip().unwrap_or(0));
         let reaction = evidence.reaction(stream, (start, data.echo), point);
         let Some(since) = self.recent.since(data, now) else { return false };
-        // Both left within a tick of the sender's clock, and no timer is so short.
-        if !reaction.prompted && data.stamp.is_some() && stream.order.has_fine_clock() {
+        if data.stamp.is_some() && stream.order.has_shorter_ticks(&reaction, now) {
+            return true;
+        }
+        // On a path that copies packets and keeps their order, two equal ones come together.
+        if self.copies > COPIES.max(stream.counts.reordered) && since < shortest / 2 {
             return true;
         }
         let Some(timer) = reaction.timer else { return false };

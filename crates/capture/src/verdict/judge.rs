@@ -103,6 +103,8 @@ const IN_TIME: &str = "the answer comes one round trip after it";
 pub(crate) const BY_ECHO: &str = "the ACK echoes the timestamp of this transmission or of a later one";
 /// The reason of the verdict "spurious" by the ACK after that of the retransmission, as in F-RTO.
 pub(crate) const IN_ORDER: &str = "data sent before it, and only once, arrived after it";
+/// The reason of the verdict "needed" without SACK if no ACK without news came that a duplicate would cause.
+pub(crate) const NO_DUPLICATE: &str = "no duplicate was acknowledged after it";
 /// The reason of the verdict "spurious" if a duplicate was answered without a report.
 pub(crate) const ANSWERED: &str = "acknowledged as a duplicate";
 
@@ -169,6 +171,8 @@ impl SegmentEvidence {
         if let Some(reached) = reached {
             return reached;
         }
+        // A duplicate that left before the answer would be acknowledged within a round trip behind it.
+        let over = answered.when.nanos + circumstances.shortest <= circumstances.until;
         let would_be_reported = circumstances.reports && self.gap.is_some();
         if let Some(frame) = self.in_order.filter(|_| index == 1 && !would_be_reported) {
             return judged(Spurious, Likely, IN_ORDER, Some(frame));
@@ -182,6 +186,9 @@ impl SegmentEvidence {
             (false, Some(_)) => judged(Needed, Likely, "later data arrived before it", answer),
             // Here the lack of a reported duplicate shows little: no data were missing, so some
             // were late.
+            (_, None) if !circumstances.sack && !self.may_be_duplicate && over => {
+                judged(Needed, Likely, NO_DUPLICATE, answer)
+            }
             (_, None) => Judged { evidence: answer, ..EITHER },
         }
     }
@@ -387,6 +394,7 @@ mod tests {
             filler: None,
             refused: random.below(4) == 0,
             may_answer_original: random.below(4) == 0,
+            may_be_duplicate: random.below(4) == 0,
             dropped: (random.below(6) == 0).then_some(10),
             transmissions,
         }

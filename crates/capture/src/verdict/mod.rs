@@ -8,7 +8,7 @@ use crate::evidence::{Evidence, Part, SegmentEvidence};
 use crate::order::Original;
 use crate::result::{Cause, Confidence, Timing, Verdict, When};
 use eifel_base::ranges::Block;
-use judge::{ANSWERED, BY_ECHO, EITHER, IN_ORDER, LATE_ORIGINAL, OVERTAKEN};
+use judge::{ANSWERED, BY_ECHO, EITHER, IN_ORDER, LATE_ORIGINAL, NO_DUPLICATE, OVERTAKEN};
 
 /// One retransmitted segment, or one chunk.
 #[derive(Clone, Debug)]
@@ -47,6 +47,9 @@ const KEEP_ALIVE: Judged = Judged {
     evidence: None,
 };
 
+/// The ACK that carries a FIN again is needed; the FIN was not sent for its own sake.
+const REPEATED_FIN: Judged = Judged { reason: "it acknowledges new data, and carries the FIN again", ..KEEP_ALIVE };
+
 impl Row {
     /// Returns the times of its first part, which is the one that the sender missed.
     pub(crate) fn timing(&self, evidence: &Evidence) -> Timing {
@@ -76,8 +79,10 @@ impl Row {
         let shows = |holds: fn(&SegmentEvidence, usize, &Circumstances) -> bool| {
             move |one: &Part| part(one).is_some_and(|(one, index)| holds(one, index, circumstances))
         };
-        if self.known == Some(Cause::KeepAlive) {
-            return KEEP_ALIVE;
+        match self.known {
+            Some(Cause::KeepAlive) => return KEEP_ALIVE,
+            Some(Cause::RepeatedFin) => return REPEATED_FIN,
+            _ => {}
         }
         if let Some(arrived) = self.arrived {
             if self.parts.iter().any(shows(|one, index, _| one.was_overtaken(index))) {
@@ -119,13 +124,18 @@ impl Row {
 ///   its episode, which may have filled the gap;
 /// - that one more ACK without news shows a duplicate that is not reported, where go-back-N did not send
 ///   it or the path reorders: the ACK may answer other data that arrived late;
-/// - that an echo shows that a fast retransmission was needed, or without SACK any, where duplicates are
+/// - that no ACK without news followed, but for a fast retransmission: a path that held packets long enough
+///   for a timeout may hold the duplicate too, and go-back-N repeats data that the receiver holds above a gap;
+/// - that an echo or the lack of such an ACK shows that a fast retransmission was needed, or without SACK any, where duplicates are
 ///   not reported and the path reorders: the original may have arrived after it.
 pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause], circumstances: &Circumstances) {
     let &Circumstances { sack, reports, .. } = circumstances;
     let count = |wanted: Verdict| {
         let both = verdicts.iter().zip(causes).filter(|(_, cause)| **cause == Cause::Fast);
-        both.filter(|(judged, _)| judged.verdict == wanted && (sack || judged.reason != ANSWERED)).count()
+        both.filter(|(judged, _)| {
+            judged.verdict == wanted && (sack || ![ANSWERED, NO_DUPLICATE].contains(&judged.reason))
+        })
+        .count()
     };
     let (needless, needed) = (count(Verdict::Spurious), count(Verdict::Needed));
     let reorders = (!sack || !reports) && needless > 0 && needless * 100 >= (needless + needed) * REORDERS;
@@ -133,7 +143,8 @@ pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause], circumstances:
         match judged.reason {
             IN_ORDER if matches!(cause, Cause::Fast | Cause::Loss) => *judged = EITHER,
             ANSWERED if matches!(cause, Cause::Fast | Cause::Rto) || reorders => *judged = LATE_ORIGINAL,
-            BY_ECHO if (*cause == Cause::Fast || !sack) && reorders => *judged = LATE_ORIGINAL,
+            BY_ECHO | NO_DUPLICATE if (*cause == Cause::Fast || !sack) && reorders => *judged = LATE_ORIGINAL,
+            NO_DUPLICATE if *cause != Cause::Fast => *judged = EITHER,
             _ => {}
         }
     }
@@ -193,6 +204,23 @@ mod tests {
         assert_eq!(after(Verdict::Spurious, false), [LATE_ORIGINAL, LATE_ORIGINAL]);
         assert_eq!(after(Verdict::Spurious, true), [LATE_ORIGINAL, of_loss[1]]);
         assert_eq!(after(Verdict::Needed, false), of_loss);
+    }
+
+    #[test]
+    fn no_acknowledged_duplicate_shows_a_loss_that_was_repaired_fast_where_nothing_is_reordered() {
+        let judged = |verdict, reason| Judged { verdict, confidence: Confidence::Likely, reason, evidence: None };
+        let needed = judged(Verdict::Needed, NO_DUPLICATE);
+        let after = |cause, needless: usize| {
+            let fast = vec![judged(Verdict::Spurious, "late"); needless];
+            let mut verdicts: Vec<_> = std::iter::once(needed).chain(fast).collect();
+            let causes: Vec<_> = std::iter::once(cause).chain(vec![Cause::Fast; needless]).collect();
+            withdraw(&mut verdicts, &causes, &Circumstances::default());
+            verdicts[0]
+        };
+        assert_eq!(after(Cause::Fast, 0), needed);
+        assert_eq!([Cause::Rto, Cause::Loss, Cause::Unknown].map(|cause| after(cause, 0)), [EITHER; 3]);
+        // It says nothing of whether the path reorders either.
+        assert_eq!([Cause::Fast, Cause::Loss].map(|cause| after(cause, 1)), [LATE_ORIGINAL; 2]);
     }
 
     #[test]

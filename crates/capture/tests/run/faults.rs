@@ -74,6 +74,22 @@ fn no_timer_is_so_short_that_it_repeats_what_a_lan_copies() {
     assert_eq!(found, truth("netdup_lan_v6").iter().map(|(frame, _)| *frame).collect::<Vec<_>>());
 }
 
+#[test]
+fn copies_that_come_in_the_middle_of_a_recovery_are_copies() {
+    // The path copies two retransmissions 2 ms behind them, a fiftieth of a round trip: their timestamps are
+    // equal. On a LAN without timestamps, it has shown before that it copies packets. Only the first copy there
+    // may be a retransmission.
+    let cases = [("copied_retransmission_v6", &[120, 122][..], 2), ("copies_lan_v6", &[26, 256], 6)];
+    for (name, frames, copies) in cases {
+        let report = Report::of_bytes(name, &read(&format!("{name}.pcap"))).unwrap();
+        let found: Vec<_> = report.retransmissions.iter().map(|one| (one.frame, one.verdict)).collect();
+        assert_eq!(found.iter().map(|(frame, _)| *frame).collect::<Vec<_>>(), frames, "{name}");
+        assert!(found.iter().all(|found| *found == (26, Verdict::Spurious) || found.1 == Verdict::Needed), "{name}");
+        assert!(report.retransmissions.iter().all(|one| one.confidence == Confidence::Likely), "{name}");
+        assert_eq!(report.connections.iter().map(|one| one.twins).sum::<u64>(), copies, "{name}");
+    }
+}
+
 /// Returns the frames whose cause the truth names otherwise, or that are no retransmissions in it.
 fn wrong_causes(found: &[Retransmission], rows: &[Vec<String>]) -> Vec<(u64, String)> {
     let causes: BTreeMap<u64, &str> = rows.iter().map(|row| (row[0].parse().unwrap(), row[4].as_str())).collect();

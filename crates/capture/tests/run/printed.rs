@@ -27,13 +27,14 @@ fn count(random: &mut Random, bound: u64) -> u64 {
     random.below(2) * random.below(bound)
 }
 
-const CAUSES: [Cause; 9] = [
+const CAUSES: [Cause; 10] = [
     Cause::Rto,
     Cause::Loss,
     Cause::Fast,
     Cause::Tlp,
     Cause::ZeroWindowProbe,
     Cause::KeepAlive,
+    Cause::RepeatedFin,
     Cause::Syn,
     Cause::PathMtu,
     Cause::Unknown,

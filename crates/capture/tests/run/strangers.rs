@@ -19,7 +19,7 @@ fn read(file: &str) -> Report {
 
 /// Returns the frames of data that were sent again, with their verdicts.
 fn data(report: &Report) -> Vec<(u64, Verdict)> {
-    let rows = report.retransmissions.iter().filter(|row| row.cause != Cause::Syn && !row.is_probe());
+    let rows = report.retransmissions.iter().filter(|row| row.cause != Cause::Syn && !row.repairs_nothing());
     rows.map(|row| (row.frame, row.verdict)).collect()
 }
 
@@ -114,6 +114,27 @@ fn an_anonymised_copy_keeps_vlans_apart_under_other_numbers() {
     assert_eq!(report.retransmissions, []);
     let vlans: Vec<_> = report.connections.iter().map(|one| (one.vlans.clone(), one.packets, one.twins)).collect();
     assert_eq!(vlans, [(vec![], 14, 0), (vec![1], 14, 0), (vec![2, 3], 14, 0)]);
+}
+
+#[test]
+fn an_ack_of_new_data_that_carries_the_fin_again_is_no_retransmission() {
+    // As stacks that come from BSD send it: once for data, and once for the other end's FIN.
+    let report = read("fin_in_ack.pcap");
+    let causes: Vec<_> = report.retransmissions.iter().map(|row| (row.frame, row.cause)).collect();
+    assert_eq!(causes, [(8, Cause::RepeatedFin), (10, Cause::RepeatedFin)]);
+    let said = text::summary(&report);
+    assert!(said.starts_with("Nothing was retransmitted, in 2 segments with data.\n"), "{said}");
+    assert!(
+        said.ends_with("not counted as retransmissions, since they repair nothing: 2 FINs in later ACKs\n"),
+        "{said}"
+    );
+    // A FIN that a timer repeats acknowledges nothing new.
+    let again = read("fin_again.pcap");
+    assert_eq!(
+        again.retransmissions.iter().map(|row| (row.frame, row.verdict)).collect::<Vec<_>>(),
+        [(7, Verdict::Needed)]
+    );
+    assert!(again.retransmissions.iter().all(|row| !row.repairs_nothing()));
 }
 
 #[test]

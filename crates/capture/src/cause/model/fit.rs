@@ -5,14 +5,13 @@
 //! only if the path held the packet costs [`HELD`].
 
 use super::Retransmitted;
+use crate::order::AT_ONCE;
 
 /// The cost of a retransmission that a path must have held.
 pub(super) const HELD: f64 = 1.0;
 /// The factor of an early expiry's cost, and its limit: a stack may have other settings.
 const EARLY: f64 = 6.0;
 const IMPOSSIBLE: f64 = 4.0;
-/// The time within which a sender answers an ACK, even on a slow machine, in nanoseconds.
-const AT_ONCE: u64 = 4_000_000;
 /// The assumed round trip before one is known, in nanoseconds.
 const ROUND_TRIP: u64 = 400_000_000;
 

@@ -282,6 +282,8 @@ impl StackModel {
             (false, false) if resent.may_be_unseen && !self.lacks_duplicates(resent) => {
                 clocked(resent) + UNSEEN_EVIDENCE
             }
+            // Next to the sender, every ACK that could report the loss is known.
+            (false, false) if !resent.may_be_unseen => return None,
             (false, false) => clocked(resent) + WITHOUT_EVIDENCE,
         };
         // Its own ACK is no evidence that it was lost.

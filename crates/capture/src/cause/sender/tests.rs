@@ -273,6 +273,7 @@ fn run(sack: bool, steps: Vec<Step>) {
             len,
             payload: len,
             syn: false,
+            answers: false,
             is_copy: false,
             stamp: Some(Timestamp(now as u32)),
             identification: 0,

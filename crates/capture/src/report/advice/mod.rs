@@ -141,7 +141,7 @@ pub fn advice(report: &Report) -> Vec<Advice> {
 
 fn ways(report: &Report) -> Vec<Way<'_>> {
     let mut rows: BTreeMap<(u64, bool), Vec<&Retransmission>> = BTreeMap::new();
-    for one in report.retransmissions.iter().filter(|one| !one.is_probe()) {
+    for one in report.retransmissions.iter().filter(|one| !one.repairs_nothing()) {
         rows.entry((one.connection, one.sender == End::Server)).or_default().push(one);
     }
     let mut found = Vec::new();
