@@ -8,6 +8,7 @@
 mod attach;
 mod cause;
 pub mod command;
+pub mod counters;
 mod error;
 mod fact;
 mod observation;
