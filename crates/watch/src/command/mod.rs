@@ -7,6 +7,7 @@ mod metrics;
 mod view;
 
 use crate::attach::Filter;
+use crate::captured::{Captured, Written};
 use crate::observation::Judged;
 use crate::watch::{Watch, nanos};
 use eifel_capture::report::condition::Condition;
@@ -39,6 +40,8 @@ usage: eifel watch [OPTIONS]
                          write them into a file
   --fail-if CONDITION    exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a
                          number or a share of all retransmissions, as 'spurious>1%'; may be repeated
+  --pcapng FILE          write the packets of the connections of these retransmissions, from 5 seconds before a loss sign
+                         on, for eifel analyze
   --without TRACEPOINT   do without a tracepoint, as on a kernel that lacks it; may be repeated
 
 example: eifel watch --seconds 60 --port 443 --fail-if 'spurious>1%'
@@ -97,7 +100,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-const VALUED: [&str; 10] = [
+const VALUED: [&str; 11] = [
     "--from",
     "--seconds",
     "--port",
@@ -106,6 +109,7 @@ const VALUED: [&str; 10] = [
     "--top",
     "--listen",
     "--otlp",
+    "--pcapng",
     "--fail-if",
     "--without",
 ];
@@ -135,6 +139,7 @@ fn watch(words: &[String], out: &mut dyn Write, note: &mut dyn FnMut(&str)) -> R
     let mut exports = Exports {
         scraped: options.text("--listen").map(Scraped::listen).transpose()?,
         otlp: options.text("--otlp").map(|to| Otlp::open(to, nanos(ClockId::Realtime))).transpose()?,
+        captured: None,
     };
     let without: Vec<String> = options.all("--without").map(str::to_owned).collect();
     let signals = Signals::note().map_err(|error| Failure::Failed(format!("sigaction: {error}")))?;
@@ -144,6 +149,10 @@ fn watch(words: &[String], out: &mut dyn Write, note: &mut dyn FnMut(&str)) -> R
     }
     let mut host = Watch::begin(&filter, &without).map_err(|error| Failure::Failed(format!("watch: {error}")))?;
     host.lacking().iter().for_each(|lacking| say(lacking));
+    if let Some(file) = options.text("--pcapng") {
+        let captured = Captured::begin(file, options.text("--namespace"), filter.port);
+        exports.captured = Some(captured.map_err(|error| Failure::Failed(format!("watch: --pcapng {error}")))?);
+    }
     // A program that starts the watch waits for this line: what happens before it is not seen.
     say("watching");
     let signals_and_time = (signals, seconds.map(|seconds| seconds.as_nanos()));
@@ -151,7 +160,26 @@ fn watch(words: &[String], out: &mut dyn Write, note: &mut dyn FnMut(&str)) -> R
     summary(&found, top, options.has("--json"), out)?;
     let failures = found.failures(&conditions);
     failures.iter().for_each(|failure| note(failure));
-    Ok(if failures.is_empty() { OK } else { FAILED })
+    let is_whole = exports.captured.is_none_or(|captured| is_written(captured, note));
+    Ok(if failures.is_empty() && is_whole { OK } else { FAILED })
+}
+
+/// Completes the file of packets. Returns whether it could be written.
+fn is_written(captured: Captured, note: &mut dyn FnMut(&str)) -> bool {
+    let written = captured.finish();
+    match written {
+        Ok(Written { packets, early, missed }) => {
+            note(&format!("watch: --pcapng: {packets} packets"));
+            if early + missed > 0 {
+                note(&format!(
+                    "watch: --pcapng: {early} packets were held less than 5 seconds, and {missed} were not read: they came too \
+                     fast"
+                ));
+            }
+        }
+        Err(ref failed) => note(failed),
+    }
+    written.is_ok()
 }
 
 /// Returns whether only counters are read.
@@ -187,6 +215,11 @@ fn follow(
         found.add(&rows);
         found.counts = host.counts();
         exports.show(&found, since_1970, is_over, note);
+        if let Some(failed) =
+            exports.captured.as_mut().and_then(|captured| captured.observe(host.open(), &rows, since_1970))
+        {
+            note(&failed);
+        }
         match shown {
             Shown::Lines => rows.iter().try_for_each(|one| writeln!(out, "{}", line(one)))?,
             Shown::Json => rows.iter().try_for_each(|one| marked(out, "watch", one))?,
@@ -240,6 +273,7 @@ impl Shown {
 struct Exports {
     scraped: Option<Scraped>,
     otlp: Option<Otlp>,
+    captured: Option<Captured>,
 }
 
 impl Exports {
