@@ -134,13 +134,13 @@ pub(crate) struct Captured {
 }
 
 impl Captured {
-    /// Receives packets of the network namespace of this file, or of the own one, from now on.
+    /// Writes into a file the packets of the network namespace of another file, or of the own one, from now on.
     ///
     /// # Errors
     /// If the file cannot be written, or rights are missing.
-    pub(crate) fn begin(path: &str, namespace: Option<&str>, port: Option<u16>) -> Result<Self, Error> {
-        let line = File::create(path).and_then(|file| Line::new(BufWriter::new(file)));
-        let line = Arc::new(Mutex::new(line.map_err(Error::of(path))?));
+    pub(crate) fn begin((path, file): (&str, File), namespace: Option<&str>, port: Option<u16>) -> Result<Self, Error> {
+        let line = Line::new(BufWriter::new(file)).map_err(Error::of(path))?;
+        let line = Arc::new(Mutex::new(line));
         let namespace = namespace.map(File::open).transpose().map_err(Error::of("open the network namespace"))?;
         let is_over = Arc::new(AtomicBool::new(false));
         let (ready, is_ready) = mpsc::channel();
@@ -206,9 +206,11 @@ fn enter(namespace: &File) -> Result<(), Error> {
 fn receive<W: Write>(tap: &Tap, line: &Mutex<Line<W>>, is_over: &AtomicBool, port: Option<u16>) -> u64 {
     let (mut room, mut fragments) = (vec![0; LONGEST], Fragments::default());
     while !is_over.load(Ordering::Relaxed) {
-        // A failed wait is one without packets; a failed read ends the loop's turn.
+        // A wait that fails is one without packets.
         let _ = poll(&mut [PollFd::new(tap, PollFlags::IN)], Some(&WAIT));
-        while let Ok(Some((length, nanos))) = tap.read(&mut room) {
+        while !is_over.load(Ordering::Relaxed)
+            && let Ok(Some((length, nanos))) = tap.read(&mut room)
+        {
             let bytes = &room[..length.min(KEPT)];
             let Ok(found) = packet(LINKTYPE_RAW, bytes, length as u32, &mut fragments) else { continue };
             let (source, destination) = (found.segment.source_port, found.segment.destination_port);

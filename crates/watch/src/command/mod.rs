@@ -17,6 +17,7 @@ use found::Found;
 use metrics::word;
 use rustix::time::ClockId;
 use serde::Serialize;
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 
@@ -141,6 +142,9 @@ fn watch(words: &[String], out: &mut dyn Write, note: &mut dyn FnMut(&str)) -> R
         otlp: options.text("--otlp").map(|to| Otlp::open(to, nanos(ClockId::Realtime))).transpose()?,
         captured: None,
     };
+    let created =
+        |path| File::create(path).map(|file| (path, file)).map_err(|error| Usage(format!("--pcapng {path}: {error}")));
+    let packets = options.text("--pcapng").map(created).transpose()?;
     let without: Vec<String> = options.all("--without").map(str::to_owned).collect();
     let signals = Signals::note().map_err(|error| Failure::Failed(format!("sigaction: {error}")))?;
     let mut say = |what: &str| note(&format!("watch: {what}"));
@@ -149,7 +153,7 @@ fn watch(words: &[String], out: &mut dyn Write, note: &mut dyn FnMut(&str)) -> R
     }
     let mut host = Watch::begin(&filter, &without).map_err(|error| Failure::Failed(format!("watch: {error}")))?;
     host.lacking().iter().for_each(|lacking| say(lacking));
-    if let Some(file) = options.text("--pcapng") {
+    if let Some(file) = packets {
         let captured = Captured::begin(file, options.text("--namespace"), filter.port);
         exports.captured = Some(captured.map_err(|error| Failure::Failed(format!("watch: --pcapng {error}")))?);
     }
@@ -379,6 +383,7 @@ mod tests {
                 &["--from", "counters", "--port", "1"],
                 "eifel: --port: --from counters has only --seconds and --json beside it\n",
             ),
+            (&["--pcapng", "/nowhere/x"], "eifel: --pcapng /nowhere/x: No such file or directory (os error 2)\n"),
             (&["--view", "--json"], "eifel: --view: expected neither --json nor --quiet beside it\n"),
             (&["--namespace", "/nowhere"], "eifel: --namespace /nowhere: No such file or directory (os error 2)\n"),
         ] {
