@@ -22,6 +22,7 @@ __all__ = [
     "captured",
     "check",
     "check_conditions",
+    "counters",
     "described_tables",
     "document",
     "extract_path",
@@ -334,6 +335,9 @@ def whatif_trial(seed: int, cross: str, draws: int) -> str:
 
     `cross` is `none`, `transfer` or `bursts`.
     """
+
+def counters(words: Sequence[str]) -> int:
+    """Runs `eifel counters` with these words, and returns the exit code. It writes to the standard streams."""
 
 def watch(words: Sequence[str]) -> int:
     """Runs `eifel watch` with these words, and returns the exit code. It writes to the standard streams."""

@@ -66,8 +66,8 @@ CASES: dict[str, list[list[str]]] = {
     "truth-score": [["truth", "score", "made"]],
 }
 """Commands in an order in which later ones read what earlier ones wrote."""
-LIVE = ("watch", "watch-summary", *(name for name in schemas.FORMS if name.startswith("live-")))
-"""Outputs that test_watch and test_live compare with their schemas."""
+LIVE = ("counters", "watch", "watch-summary", *(name for name in schemas.FORMS if name.startswith("live-")))
+"""Outputs that test_counters, test_watch and test_live compare with their schemas."""
 
 
 def closed(schema: Any) -> Any:

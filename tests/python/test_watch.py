@@ -238,13 +238,179 @@ def test_a_scraper_that_hangs_stops_no_other(tmp_path: Path) -> None:
 
 
 def test_two_watches_see_the_same(tmp_path: Path) -> None:
-    with watching() as (one, _), watching() as (other, _):
+    # Only the recording: other traffic of the host is seen longer by the first of the two.
+    with watching("--port", "20003") as (one, _), watching("--port", "20003") as (other, _):
         record = [sys.executable, "-m", "eifel", "truth", "record", "--count", "1", "--first", "3", "--seed", "5"]
         subprocess.run([*record, str(tmp_path / "truth")], capture_output=True, check=False)
         # Observations end by time too, which differs between the two.
         first, second = ({(row["seq"], row["cause"]) for row in watch.ended()[:-1]} for watch in (one, other))
     shared = first & second
+    assert shared
     assert len(shared) >= 0.8 * max(len(first), len(second))
+
+
+def test_a_full_disk_takes_only_the_exports() -> None:
+    with watching("--otlp", "/dev/full", "--quiet") as (watch, _):
+        watch.process.send_signal(signal.SIGTERM)
+        _, error = watch.process.communicate(timeout=WAIT_S)
+    assert (watch.process.returncode, error) == (
+        0,
+        "eifel: --otlp /dev/full: No space left on device (os error 28)\n",
+    )
+
+
+def test_namespaces_come_and_go() -> None:
+    exchange = (
+        "import socket, subprocess; subprocess.run(['ip', 'link', 'set', 'lo', 'up'], check=True);"
+        "near = socket.create_server(('127.0.0.1', 0)); far = socket.create_connection(near.getsockname());"
+        "far.sendall(b'x' * 50_000)"
+    )
+    name = f"eifel-{os.getpid()}"
+    if subprocess.run(["ip", "netns", "add", name], check=False).returncode:
+        pytest.skip("no network namespaces here")
+    try:
+        with watching() as (watch, _), watching("--namespace", f"/run/netns/{name}") as (of_one, _):
+            for _ in range(10):
+                subprocess.run(["unshare", "--net", sys.executable, "-c", exchange], check=True)
+            subprocess.run(["ip", "netns", "exec", name, sys.executable, "-c", exchange], check=True)
+            subprocess.run(["ip", "netns", "delete", name], check=True)
+            for ended in (watch.ended(), of_one.ended()):
+                assert ended[-1]["schema"] == "watch-summary"
+                assert ended[-1]["facts_dropped"] == 0
+    finally:
+        subprocess.run(["ip", "netns", "delete", name], check=False, stderr=subprocess.DEVNULL)
+
+
+MANY = 10_000
+"""Connections that lose their path at the same time."""
+FAR = """
+import socket, sys
+server = socket.create_server(("10.79.0.2", 7000), backlog=4096)
+print("listening", flush=True)
+held = [server.accept() for _ in range(int(sys.argv[1]))]
+print("accepted", flush=True)
+sys.stdin.read()
+"""
+NEAR = """
+import socket, sys, time
+held = [socket.create_connection(("10.79.0.2", 7000)) for _ in range(int(sys.argv[1]))]
+print("connected", flush=True)
+sys.stdin.readline()
+for one in held:
+    one.send(b"x")
+time.sleep(3)
+"""
+
+
+def test_ten_thousand_connections_that_all_retransmit_are_told_or_counted() -> None:
+    near, far = f"eifel-near-{os.getpid()}", f"eifel-far-{os.getpid()}"
+
+    def ip(*words: str) -> None:
+        subprocess.run(["ip", *words], check=True)
+
+    def python(namespace: str, program: str) -> subprocess.Popen[str]:
+        words = ["ip", "netns", "exec", namespace, "prlimit", f"--nofile={MANY + 100}", sys.executable, "-c", program]
+        return subprocess.Popen([*words, str(MANY)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    if subprocess.run(["ip", "netns", "add", near], check=False).returncode:
+        pytest.skip("no network namespaces here")
+    running: list[subprocess.Popen[str]] = []
+    try:
+        ip("netns", "add", far)
+        ip("-n", near, "link", "add", "path", "type", "veth", "peer", "name", "path", "netns", far)
+        for namespace, address in ((near, "10.79.0.1/24"), (far, "10.79.0.2/24")):
+            ip("-n", namespace, "address", "add", address, "dev", "path")
+            ip("-n", namespace, "link", "set", "path", "up")
+        running.append(python(far, FAR))
+        assert running[0].stdout and running[0].stdout.readline() == "listening\n"
+        running.append(python(near, NEAR))
+        assert running[1].stdout and running[1].stdin
+        assert running[1].stdout.readline() == "connected\n"
+        with watching("--namespace", f"/run/netns/{near}", "--top", "1") as (watch, _):
+            # What arrives has no address there any more.
+            ip("-n", far, "address", "delete", "10.79.0.2/24", "dev", "path")
+            running[1].stdin.write("\n")
+            running[1].stdin.flush()
+            assert running[1].wait(timeout=WAIT_S) == 0
+            *rows, summary = watch.ended()
+        assert summary["retransmissions"] == len(rows)
+        assert summary["retransmissions"] + summary["retransmissions_dropped"] >= MANY
+        assert summary["spurious"] == 0, "nothing was answered"
+        if not summary["facts_dropped"]:
+            assert len({one["local"] for one in rows}) == MANY
+    finally:
+        for one in running:
+            one.kill()
+            one.communicate()
+        for namespace in (near, far):
+            subprocess.run(["ip", "netns", "delete", namespace], check=False, stderr=subprocess.DEVNULL)
+
+
+LOSSY = """
+duration_s = 60
+seed = 3
+[[node]]
+name = "sender"
+[[node]]
+name = "receiver"
+[[link]]
+name = "there"
+from = "sender"
+to = "receiver"
+rate_bps = 5000000
+delay_ms = 20
+queue = { kind = "drop-tail", packets = 100 }
+loss = { kind = "random", rate = 0.004 }
+[[link]]
+name = "back"
+from = "receiver"
+to = "sender"
+rate_bps = 100000000
+delay_ms = 20
+[[flow]]
+name = "main"
+from = "sender"
+to = "receiver"
+application = { kind = "bulk", endless = true }
+"""
+
+
+@pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")
+def test_the_packets_of_observations_are_a_capture_for_analyze(tmp_path: Path) -> None:
+    with watching():
+        pass
+    (tmp_path / "lossy.toml").write_text(LOSSY)
+    eifel = f"{sys.executable} -m eifel"
+    # Between two transfers nothing is lost, and a third connection loses nothing at all.
+    inside = (
+        f"{eifel} watch --json --pcapng watched.pcapng >rows.json 2>said & watch=$!; "
+        "until grep -q watching said; do sleep 0.1; done; "
+        "iperf3 -c $EIFEL_PEER -n 3M >/dev/null; sleep 1; kill $watch; wait $watch"
+    )
+    call = [sys.executable, "-m", "eifel", "live", "hiccup", "lossy.toml", "--out", "box", "--peer", "iperf3 -s -1"]
+    box = subprocess.run(
+        [*call, "--", "sh", "-c", inside], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=WAIT_S
+    )
+    if "namespace" in box.stderr:
+        pytest.skip(f"no namespaces here: {box.stderr}")
+    assert box.returncode == 0, (box.stderr, (tmp_path / "said").read_text())
+    *rows, _ = [json.loads(one) for one in (tmp_path / "rows.json").read_text().splitlines()]
+    # The host has other connections, in other tests too, but not in this namespace.
+    of_box = {one["seq"]: one["verdict"] for one in rows if one["remote"].startswith("10.77.")}
+
+    def analyzed(file: str) -> tuple[int, dict[int, str]]:
+        call = [sys.executable, "-m", "eifel", "analyze", "--json", file]
+        done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=True)
+        found = json.loads(done.stdout)
+        return found["captures"][0]["frames"], {one["seq"]: one["verdict"] for one in found["retransmissions"]}
+
+    frames, verdicts = analyzed("watched.pcapng")
+    all_frames, _ = analyzed("box/sender.pcapng")
+    assert len(of_box) >= 5
+    assert 0 < frames < all_frames
+    agree = sum(verdicts.get(seq) == verdict for seq, verdict in of_box.items())
+    assert agree >= 0.9 * len(of_box), (of_box, verdicts)
+    assert f"{frames} packets" in (tmp_path / "said").read_text()
 
 
 def test_an_occupied_address_is_refused_in_one_line() -> None:

@@ -10,11 +10,13 @@ const USAGE: &str = "\
 Spurious retransmissions: which they are in a capture, and the engine on a real network.
 
 usage: eifel analyze [OPTIONS] FILE ...
+       eifel counters [OPTIONS] [FILE ...]
        eifel live COMMAND ...
        eifel script [OPTIONS] FILE|FOLDER ...
        eifel watch [OPTIONS]
 
   analyze   says of each retransmission in a capture why it was sent, and whether it was needed
+  counters  says what the kernel's TCP counters mean, and estimates the needless share of retransmissions
   live      sends, receives, records and judges on a real network
   script    holds conversations with a connection, in packetdrill's grammar and virtual time
   watch     says of each retransmission of this host why it was sent, and whether it was needed, as it happens
@@ -32,12 +34,16 @@ fn main() -> ExitCode {
             eifel_live::command::main(&[program, "live".into()], &rest, None)
         }
         Some("analyze") => with(eifel_capture::command::main, rest),
+        Some("counters") => with(eifel_watch::command::counters::main, rest),
         Some("script") => with(eifel_script::command::main, rest),
         Some("watch") => with(eifel_watch::command::main, rest),
         Some("-h" | "--help") => shown(USAGE),
         Some("--version") => shown(concat!("eifel ", env!("CARGO_PKG_VERSION"), "\n")),
         None if name.is_none() => refused("no command; see --help"),
-        _ => refused(&format!("{:?} is no command; expected analyze, live, script or watch", name.unwrap_or_default())),
+        _ => refused(&format!(
+            "{:?} is no command; expected analyze, counters, live, script or watch",
+            name.unwrap_or_default()
+        )),
     })
 }
 

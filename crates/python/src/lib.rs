@@ -124,6 +124,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(single::record, module)?)?;
     module.add_function(wrap_pyfunction!(timers::timer_series, module)?)?;
     module.add_function(wrap_pyfunction!(watch::watch, module)?)?;
+    module.add_function(wrap_pyfunction!(watch::counters, module)?)?;
     module.add_function(wrap_pyfunction!(worlds::small_worlds, module)?)?;
     module.add_function(wrap_pyfunction!(many::run_many, module)?)
 }

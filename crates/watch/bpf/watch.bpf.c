@@ -448,30 +448,39 @@ INLINE struct watched *observed(struct sock *sk)
 	return w && w->active ? w : 0;
 }
 
+/* Returns a fact of the socket with the rest 0; 0 if the ring is full. */
+INLINE struct fact *next_fact(struct sock *sk, struct watched *w, u8 kind)
+{
+	struct fact *fact = reserve(w, sizeof(*fact), kind);
+	if (fact) {
+		__builtin_memset(fact, 0, sizeof(*fact));
+		fill(&fact->head, &fact->window, (u64)(unsigned long)sk, w->number, kind);
+	}
+	return fact;
+}
+
 INLINE void finish(struct sock *sk, struct watched *w, u8 flags)
 {
 	if (on_closed(sk, w))
 		flags |= MISSED;
-	struct fact *fact = reserve(w, sizeof(*fact), END);
+	struct fact *fact = next_fact(sk, w, END);
 	w->active = 0;
 	if (!fact)
 		return;
-	__builtin_memset(fact, 0, sizeof(*fact));
-	fill(&fact->head, &fact->window, (u64)(unsigned long)sk, w->number, END);
 	fact->head.flags = flags;
 	bpf_ringbuf_submit(fact, 0);
 }
 
-/* Returns the observation that a loss sign belongs to; 0 if there is none, or if its connection has been
- * repaired for so long that another one begins. */
+/* Returns the observation that a loss sign belongs to. Another one begins if there is none, or if the
+ * connection has been repaired for so long; 0 if that cannot be. */
 INLINE struct watched *observed_at_sign(struct sock *sk, struct tcp_sock *tp)
 {
 	struct watched *w = observed(sk);
 	if (w && !before(tp->snd_una, w->high) && bpf_ktime_get_ns() - w->last_sign > LINGER) {
 		finish(sk, w, 0);
-		return 0;
+		w = 0;
 	}
-	return w;
+	return w ? w : begin(sk, tp);
 }
 
 INLINE int on_retransmission(struct sock *sk, struct sk_buff *skb)
@@ -481,15 +490,11 @@ INLINE int on_retransmission(struct sock *sk, struct sk_buff *skb)
 		return 0;
 	struct watched *w = observed_at_sign(sk, tp);
 	if (!w)
-		w = begin(sk, tp);
-	if (!w)
 		return 0;
 	u8 more = tell_sent(sk, tp, w) ? MORE : 0;
 	struct tcp_skb_cb *cb = (struct tcp_skb_cb *)__builtin_preserve_access_index(&skb->cb);
-	struct fact *fact = reserve(w, sizeof(*fact), RETRANSMITTED);
+	struct fact *fact = next_fact(sk, w, RETRANSMITTED);
 	if (fact) {
-		__builtin_memset(fact, 0, sizeof(*fact));
-		fill(&fact->head, &fact->window, (u64)(unsigned long)sk, w->number, RETRANSMITTED);
 		fact->head.flags = more | by_timer(tp) | (w->after_timeout ? AFTER_TIMEOUT : 0);
 		READ(fact->seq, cb, seq);
 		READ(fact->end, cb, end_seq);
@@ -523,30 +528,26 @@ SEC("tp_btf/tcp_cong_state_set") int state_set(u64 *ctx)
 {
 	struct sock *sk = (struct sock *)ctx[0];
 	u8 state = ctx[1];
+	int is_sign = state != CA_OPEN && state != CA_CWR;
 	struct watched *w = observed(sk);
-	if (!w && (state == CA_OPEN || state == CA_CWR))
+	if (!w && !is_sign)
 		return 0;
 	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
-	if (state != CA_OPEN && state != CA_CWR) {
+	if (is_sign)
 		w = observed_at_sign(sk, tp);
-		if (!w)
-			w = begin(sk, tp);
-	}
 	if (!w)
 		return 0;
 	tell_sent(sk, tp, w);
-	if (state != CA_OPEN && state != CA_CWR) {
+	if (is_sign) {
 		w->after_timeout = state == CA_LOSS;
 		w->last_sign = bpf_ktime_get_ns();
 		w->high = tp->snd_nxt;
 	}
-	struct fact *fact = reserve(w, sizeof(*fact), STATE);
+	struct fact *fact = next_fact(sk, w, STATE);
 	if (!fact)
 		return 0;
-	__builtin_memset(fact, 0, sizeof(*fact));
-	fill(&fact->head, &fact->window, (u64)(unsigned long)sk, w->number, STATE);
 	/* The tracepoint comes before the change. */
 	fact->head.ca_state = state;
 	fact->head.flags = by_timer(tp);
@@ -566,10 +567,8 @@ SEC("tp_btf/tcp_probe") int acknowledged(u64 *ctx)
 	if (!tp)
 		return 0;
 	int more = tell_sent(sk, tp, w);
-	struct fact *fact = reserve(w, sizeof(*fact), ACK);
+	struct fact *fact = next_fact(sk, w, ACK);
 	if (fact) {
-		__builtin_memset(fact, 0, sizeof(*fact));
-		fill(&fact->head, &fact->window, (u64)(unsigned long)sk, w->number, ACK);
 		fact->len = skb->len;
 		bpf_probe_read_kernel(fact->header, sizeof(fact->header), skb->head + skb->transport_header);
 		bpf_ringbuf_submit(fact, 0);

@@ -185,6 +185,11 @@ impl Watch {
         }
     }
 
+    /// Returns the ends, local and remote, of the connections that are observed now.
+    pub(crate) fn open(&self) -> impl Iterator<Item = (SocketAddr, SocketAddr)> {
+        self.observations.open.values().map(|one| (one.start.local, one.start.remote))
+    }
+
     /// Judges what is observed now, at the end of the watch.
     pub fn finish(&mut self) -> Vec<Judged> {
         let mut judged = Vec::new();

@@ -64,6 +64,7 @@ def parser() -> Parser:
         _add_live,
         _add_truth,
         _add_watch,
+        _add_counters,
         _add_wireshark,
         _add_mcp,
     ):
@@ -427,6 +428,14 @@ def _add_watch(commands: Commands) -> None:
         commands,
         "watch",
         "say of each retransmission of this host why it was sent, and whether it was needed (Linux, root)",
+    )
+
+
+def _add_counters(commands: Commands) -> None:
+    _add_of_engine(
+        commands,
+        "counters",
+        "say what the kernel's TCP counters mean, and estimate the needless share of retransmissions",
     )
 
 

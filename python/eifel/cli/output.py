@@ -36,6 +36,7 @@ VERSIONS: Mapping[str, int] = {
     "attacks": 1,
     "captures": 1,
     "compare": 1,
+    "counters": 1,
     "hunt": 1,
     "list": 1,
     "live-compare": 1,

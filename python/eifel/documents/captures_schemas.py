@@ -296,6 +296,32 @@ def truth_score() -> Schema:
     return record({"folder": STR, "tool": STR, "rows": array(record(row))})
 
 
+def counters() -> Schema:
+    """Returns the schema of the counters of a host or of its sockets."""
+    group = word("retransmissions", "duplicates", "undone", "reordering", "sockets")
+    situation = word(
+        "without-sack",
+        "copies",
+        "duplicates-and-reordering",
+        "few-duplicates-and-reordering",
+        "duplicates",
+        "few-duplicates",
+        "no-duplicates-but-signs",
+        "no-sign",
+    )
+    shares = dict.fromkeys(("share", "low", "high"), NUM)
+    return record(
+        {
+            "seconds": maybe(NUM),
+            "counters": array(record({"name": STR, "group": group, "value": INT, "means": STR})),
+            "retransmissions": maybe(INT),
+            "duplicates": maybe(NUM),
+            "estimate": maybe(record({"situation": situation, **shares, "recordings": INT, "kernel": STR})),
+            "no_estimate": maybe(STR),
+        }
+    )
+
+
 def watch() -> Schema:
     """Returns the schema of a retransmission's line."""
     row = {

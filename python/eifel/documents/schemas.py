@@ -190,6 +190,7 @@ FORMS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "compare": ("eifel compare", _compare),
     "hunt": ("eifel hunt", _hunt),
     "list": ("eifel list", _list),
+    "counters": ("eifel counters", captures_schemas.counters),
     "live-compare": ("eifel live compare", live_schemas.compare),
     "live-hiccup": ("eifel live hiccup", live_schemas.hiccup),
     "live-judge": ("eifel live judge", live_schemas.judge),

@@ -5,8 +5,8 @@ use super::truth::{Drawn, each, port};
 use super::{Failure, OK, print};
 use crate::decisions::{self, COLUMNS, draw, rows};
 use crate::system::Error;
-use crate::system::tap::Tap;
 use crate::truth::draw::Draw;
+use eifel_watch::Tap;
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
     let idle = namespace()?;
     // The kernel stamps packets from some time after the first socket wants it until the last is closed.
     // Without a stamp, a packet has the time at which it is read.
-    let stamping = idle.within(Tap::open)?;
+    let stamping = idle.within(|| Ok(Tap::open()?))?;
     thread::sleep(STAMPED);
     let folder = Path::new(&folder);
     let failed = |path: &Path, cause: &dyn Display| Error::new(path.display().to_string(), cause, "");

@@ -70,6 +70,12 @@ impl From<Usage> for Failure {
     }
 }
 
+impl From<eifel_watch::Error> for Failure {
+    fn from(error: eifel_watch::Error) -> Self {
+        Error::from(error).into()
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Failed(error)

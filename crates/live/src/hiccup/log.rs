@@ -52,7 +52,7 @@ impl Log {
         let capture = |name: &str| {
             let mut capture = Capture::create(&folder.join(name), clock)?;
             let place = capture.place(name.trim_end_matches(".pcapng"))?;
-            Ok((capture, place))
+            Ok::<_, Error>((capture, place))
         };
         let captures = [capture(CAPTURES[0])?, capture(CAPTURES[1])?];
         Ok(Self { clock, origin: Instant::ZERO, path, captures, frames: [0; 2], truth, line: String::new() })

@@ -5,7 +5,6 @@ pub mod clock;
 pub mod kernel;
 pub mod namespace;
 pub mod ready_set;
-pub mod tap;
 pub mod trace;
 pub mod tun;
 pub mod wait;
@@ -45,6 +44,12 @@ impl Error {
 /// Those of the system.
 pub fn signals() -> Result<Signals, Error> {
     Signals::note().map_err(Error::of("sigaction"))
+}
+
+impl From<eifel_watch::Error> for Error {
+    fn from(error: eifel_watch::Error) -> Self {
+        Self::new(error.tried, &error.cause, if error.is_denied { NEEDS_ROOT } else { "" })
+    }
 }
 
 impl Error {

@@ -16,13 +16,13 @@ use crate::system::Error;
 use crate::system::clock::Clock;
 use crate::system::kernel::Watcher;
 use crate::system::namespace::Namespace;
-use crate::system::tap::Tap;
 use crate::system::trace::Tracer;
 use crate::system::wait;
 use eifel_base::time::{Duration, Instant};
 use eifel_capture::frame::decode::Packet;
 use eifel_packet::segment::Flags;
 use eifel_path::parcel::DropCause;
+use eifel_watch::Tap;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -119,7 +119,7 @@ pub(super) struct Tapped {
 
 impl Tapped {
     pub(super) fn begin(namespace: &Namespace, place: &'static str) -> Result<Self, Error> {
-        let tap = namespace.within(Tap::open)?;
+        let tap = namespace.within(|| Ok(Tap::open()?))?;
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
         let thread = thread::spawn(move || {

@@ -38,7 +38,7 @@ pub(super) const KEPT: usize = 128;
 pub(super) const AFTER: Duration = Duration::from_millis(300);
 const MTU: u32 = 1500;
 /// The counters that a manifest lists.
-const COUNTERS: [&str; 16] = [
+const COUNTERS: [&str; 30] = [
     "RetransSegs",
     "TCPTimeouts",
     "TCPLossProbes",
@@ -52,8 +52,22 @@ const COUNTERS: [&str; 16] = [
     "TCPDSACKUndo",
     "TCPDSACKRecv",
     "TCPDSACKOfoRecv",
+    "TCPDSACKRecvSegs",
+    "TCPDSACKIgnoredOld",
+    "TCPDSACKIgnoredNoUndo",
+    "TCPDSACKIgnoredDubious",
     "TCPSACKReorder",
+    "TCPRenoReorder",
     "TCPTSReorder",
+    "TCPSackRecovery",
+    "TCPRenoRecovery",
+    "TCPLossProbeRecovery",
+    "TCPLostRetransmit",
+    "TCPSackFailures",
+    "TCPRenoFailures",
+    "TCPLossFailures",
+    "TCPOrigDataSent",
+    "TCPDelivered",
     "PAWSEstab",
 ];
 

@@ -3,7 +3,7 @@
 use crate::rig::allowed;
 use eifel_live::system::clock::Clock;
 use eifel_live::system::namespace::Namespace;
-use eifel_live::system::tap::Tap;
+use eifel_watch::Tap;
 use std::net::UdpSocket;
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn a_packet_carries_the_kernels_receive_timestamp() {
                 assert!(room[28..length].iter().all(|&byte| byte == 7));
                 seen.push((length, at));
             }
-            Ok((number, before, seen, after))
+            Ok::<_, eifel_live::system::Error>((number, before, seen, after))
         };
         // The kernel starts to record times some time after the request. Until then it gives the
         // time of the read.

@@ -1,11 +1,13 @@
-//! The command `watch` of the program `eifel`.
+//! The commands `watch` and `counters` of the program `eifel`.
 
+pub mod counters;
 mod export;
 mod found;
 mod metrics;
 mod view;
 
 use crate::attach::Filter;
+use crate::captured::{Captured, Written};
 use crate::observation::Judged;
 use crate::watch::{Watch, nanos};
 use eifel_capture::report::condition::Condition;
@@ -15,6 +17,7 @@ use found::Found;
 use metrics::word;
 use rustix::time::ClockId;
 use serde::Serialize;
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 
@@ -24,6 +27,7 @@ root, or the capabilities CAP_BPF and CAP_PERFMON. Nothing stays behind, however
 
 usage: eifel watch [OPTIONS]
 
+  --from counters        only estimate the needless share, by the kernel's counters, without BPF and rights
   --seconds N            how long to watch (default: until Ctrl-C)
   --port PORT            only connections with this local or remote port
   --namespace FILE       only a network namespace, as /proc/PID/ns/net or /run/netns/NAME
@@ -37,6 +41,8 @@ usage: eifel watch [OPTIONS]
                          write them into a file
   --fail-if CONDITION    exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a
                          number or a share of all retransmissions, as 'spurious>1%'; may be repeated
+  --pcapng FILE          write the packets of the connections of these retransmissions, from 5 seconds before a loss sign
+                         on, for eifel analyze
   --without TRACEPOINT   do without a tracepoint, as on a kernel that lacks it; may be repeated
 
 example: eifel watch --seconds 60 --port 443 --fail-if 'spurious>1%'
@@ -53,9 +59,14 @@ const TERMINAL: (u16, u16) = (80, 24);
 
 /// Runs the command with its `words`, and returns the exit code. Results go to `out`, and what is wrong to `err`.
 pub fn main(words: &[String], out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    reported(err, |note| watch(words, out, note))
+}
+
+/// Runs a command, and returns its exit code. Notes and what is wrong go to `err`.
+fn reported(err: &mut dyn Write, command: impl FnOnce(&mut dyn FnMut(&str)) -> Result<u8, Failure>) -> u8 {
     // Standard error may be closed; then nobody can be told.
     let mut note = |what: &str| _ = writeln!(err, "eifel: {what}").and_then(|()| err.flush());
-    match watch(words, out, &mut note) {
+    match command(&mut note) {
         Ok(code) => code,
         Err(Failure::Usage(Usage(what))) => {
             note(&what);
@@ -90,8 +101,19 @@ impl From<io::Error> for Failure {
     }
 }
 
-const VALUED: [&str; 9] =
-    ["--seconds", "--port", "--namespace", "--cgroup", "--top", "--listen", "--otlp", "--fail-if", "--without"];
+const VALUED: [&str; 11] = [
+    "--from",
+    "--seconds",
+    "--port",
+    "--namespace",
+    "--cgroup",
+    "--top",
+    "--listen",
+    "--otlp",
+    "--pcapng",
+    "--fail-if",
+    "--without",
+];
 const SWITCHES: [&str; 3] = ["--view", "--json", "--quiet"];
 
 fn watch(words: &[String], out: &mut dyn Write, note: &mut dyn FnMut(&str)) -> Result<u8, Failure> {
@@ -103,6 +125,9 @@ fn watch(words: &[String], out: &mut dyn Write, note: &mut dyn FnMut(&str)) -> R
         return Err(Usage(format!("watch: {word}: expected an option; see --help")).into());
     }
     let seconds = options.seconds("--seconds")?;
+    if is_by_counters(&options)? {
+        return counters::during(&options, out, &mut || note("watch: watching"));
+    }
     let top = options.value::<usize>("--top", "a number of connections")?.unwrap_or(10);
     let conditions: Vec<Condition> =
         options.all("--fail-if").map(Condition::parse).collect::<Result<_, _>>().map_err(Usage)?;
@@ -115,7 +140,11 @@ fn watch(words: &[String], out: &mut dyn Write, note: &mut dyn FnMut(&str)) -> R
     let mut exports = Exports {
         scraped: options.text("--listen").map(Scraped::listen).transpose()?,
         otlp: options.text("--otlp").map(|to| Otlp::open(to, nanos(ClockId::Realtime))).transpose()?,
+        captured: None,
     };
+    let created =
+        |path| File::create(path).map(|file| (path, file)).map_err(|error| Usage(format!("--pcapng {path}: {error}")));
+    let packets = options.text("--pcapng").map(created).transpose()?;
     let without: Vec<String> = options.all("--without").map(str::to_owned).collect();
     let signals = Signals::note().map_err(|error| Failure::Failed(format!("sigaction: {error}")))?;
     let mut say = |what: &str| note(&format!("watch: {what}"));
@@ -124,14 +153,65 @@ fn watch(words: &[String], out: &mut dyn Write, note: &mut dyn FnMut(&str)) -> R
     }
     let mut host = Watch::begin(&filter, &without).map_err(|error| Failure::Failed(format!("watch: {error}")))?;
     host.lacking().iter().for_each(|lacking| say(lacking));
+    if let Some(file) = packets {
+        let captured = Captured::begin(file, options.text("--namespace"), filter.port);
+        exports.captured = Some(captured.map_err(|error| Failure::Failed(format!("watch: --pcapng {error}")))?);
+    }
     // A program that starts the watch waits for this line: what happens before it is not seen.
     say("watching");
+    let signals_and_time = (signals, seconds.map(|seconds| seconds.as_nanos()));
+    let Some(found) = follow(&mut host, (&mut exports, shown), &signals_and_time, out, note)? else { return Ok(OK) };
+    summary(&found, top, options.has("--json"), out)?;
+    let failures = found.failures(&conditions);
+    failures.iter().for_each(|failure| note(failure));
+    let is_whole = exports.captured.is_none_or(|captured| is_written(captured, note));
+    Ok(if failures.is_empty() && is_whole { OK } else { FAILED })
+}
+
+/// Completes the file of packets. Returns whether it could be written.
+fn is_written(captured: Captured, note: &mut dyn FnMut(&str)) -> bool {
+    let written = captured.finish();
+    match written {
+        Ok(Written { packets, early, missed }) => {
+            note(&format!("watch: --pcapng: {packets} packets"));
+            if early + missed > 0 {
+                note(&format!(
+                    "watch: --pcapng: {early} packets were held less than 5 seconds, and {missed} were not read: they came too \
+                     fast"
+                ));
+            }
+        }
+        Err(ref failed) => note(failed),
+    }
+    written.is_ok()
+}
+
+/// Returns whether only counters are read.
+fn is_by_counters(options: &Options) -> Result<bool, Usage> {
+    let Some(from) = options.text("--from") else { return Ok(false) };
+    if from != "counters" {
+        return Err(Usage(format!("--from {from}: expected counters")));
+    }
+    match VALUED[2..].iter().chain(&["--view", "--quiet"]).find(|name| options.has(name)) {
+        Some(name) => Err(Usage(format!("{name}: --from counters has only --seconds and --json beside it"))),
+        None => Ok(true),
+    }
+}
+
+/// Shows what is found until the time is over or a signal comes. Returns it, or `None` if the reader has gone.
+fn follow(
+    host: &mut Watch,
+    (exports, shown): (&mut Exports, Shown),
+    (signals, time): &(Signals, Option<u64>),
+    out: &mut dyn Write,
+    note: &mut dyn FnMut(&str),
+) -> Result<Option<Found>, Failure> {
     let mut found = Found::default();
     let began = nanos(ClockId::Monotonic);
     let mut drawn: Option<u64> = None;
     loop {
         let (now, since_1970) = (nanos(ClockId::Monotonic), nanos(ClockId::Realtime));
-        let is_over = signals.ask_to_stop() || seconds.is_some_and(|seconds| now - began >= seconds.as_nanos());
+        let is_over = signals.ask_to_stop() || time.is_some_and(|time| now - began >= time);
         let rows = match is_over {
             true => host.finish(),
             false => host.poll(POLL_MS).map_err(|error| Failure::Failed(format!("watch: {error}")))?,
@@ -139,6 +219,11 @@ fn watch(words: &[String], out: &mut dyn Write, note: &mut dyn FnMut(&str)) -> R
         found.add(&rows);
         found.counts = host.counts();
         exports.show(&found, since_1970, is_over, note);
+        if let Some(failed) =
+            exports.captured.as_mut().and_then(|captured| captured.observe(host.open(), &rows, since_1970))
+        {
+            note(&failed);
+        }
         match shown {
             Shown::Lines => rows.iter().try_for_each(|one| writeln!(out, "{}", line(one)))?,
             Shown::Json => rows.iter().try_for_each(|one| marked(out, "watch", one))?,
@@ -154,16 +239,12 @@ fn watch(words: &[String], out: &mut dyn Write, note: &mut dyn FnMut(&str)) -> R
         // A reader that closes the pipe has seen enough.
         if let Err(error) = out.flush() {
             unless_closed(Err(error))?;
-            return Ok(OK);
+            return Ok(None);
         }
         if is_over {
-            break;
+            return Ok(Some(found));
         }
     }
-    summary(&found, top, options.has("--json"), out)?;
-    let failures = found.failures(&conditions);
-    failures.iter().for_each(|failure| note(failure));
-    Ok(if failures.is_empty() { OK } else { FAILED })
 }
 
 /// What is shown while it watches.
@@ -196,6 +277,7 @@ impl Shown {
 struct Exports {
     scraped: Option<Scraped>,
     otlp: Option<Otlp>,
+    captured: Option<Captured>,
 }
 
 impl Exports {
@@ -296,6 +378,12 @@ mod tests {
             (&["--port", "65536"][..], "eifel: --port 65536: expected a port, at most 65535\n"),
             (&["--seconds", "0"], "eifel: --seconds 0: expected seconds, more than 0\n"),
             (&["443"], "eifel: watch: 443: expected an option; see --help\n"),
+            (&["--from", "x"], "eifel: --from x: expected counters\n"),
+            (
+                &["--from", "counters", "--port", "1"],
+                "eifel: --port: --from counters has only --seconds and --json beside it\n",
+            ),
+            (&["--pcapng", "/nowhere/x"], "eifel: --pcapng /nowhere/x: No such file or directory (os error 2)\n"),
             (&["--view", "--json"], "eifel: --view: expected neither --json nor --quiet beside it\n"),
             (&["--namespace", "/nowhere"], "eifel: --namespace /nowhere: No such file or directory (os error 2)\n"),
         ] {

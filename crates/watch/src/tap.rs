@@ -1,6 +1,8 @@
-//! The packets that pass the devices of this namespace.
+//! The packets that pass the devices of this network namespace. All `unsafe` code of this crate is here.
 
-use super::Error;
+#![expect(unsafe_code, reason = "times and drops of a packet socket are options that no safe crate offers")]
+
+use crate::error::Error;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, eth, sockopt};
 use std::io;
@@ -27,8 +29,8 @@ impl Tap {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = rustix::net::socket_with(AddressFamily::PACKET, SocketType::DGRAM, flags, Some(eth::ALL));
         let socket = socket.map_err(|error| {
-            let denied = matches!(error, Errno::PERM | Errno::ACCESS);
-            Error::new("open a packet socket", &error, if denied { "run it as root" } else { "" })
+            let is_denied = matches!(error, Errno::PERM | Errno::ACCESS);
+            Error { is_denied, ..Error::new("open a packet socket", error.to_string()) }
         })?;
         // Without the right to exceed it, the kernel's limit applies.
         if sockopt::set_socket_recv_buffer_size_force(&socket, ROOM).is_err() {
@@ -41,7 +43,7 @@ impl Tap {
             libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, (&raw const on).cast(), size)
         };
         if set != 0 {
-            return Err(Error::new("ask for the times of packets", &io::Error::last_os_error(), ""));
+            return Err(Error::new("ask for the times of packets", io::Error::last_os_error().to_string()));
         }
         Ok(Self { socket })
     }
@@ -66,7 +68,7 @@ impl Tap {
             let error = io::Error::last_os_error();
             return match error.kind() {
                 io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(None),
-                _ => Err(Error::new("read from a packet socket", &error, "")),
+                _ => Err(Error::new("read from a packet socket", error.to_string())),
             };
         };
         Ok(Some((length, time_in(&header))))
@@ -87,7 +89,7 @@ impl Tap {
         };
         match got {
             0 => Ok(counted.tp_drops),
-            _ => Err(Error::new("count the packets of a packet socket", &io::Error::last_os_error(), "")),
+            _ => Err(Error::new("count the packets of a packet socket", io::Error::last_os_error().to_string())),
         }
     }
 }
