@@ -6,6 +6,7 @@ use eifel_base::units::Timestamp;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::{Seq, unwrap};
 use eifel_recovery::congest::Progress;
+use eifel_recovery::detect::Detector;
 use eifel_recovery::event::Event;
 use eifel_recovery::fact::{Ack, Block, Cause, Echo, Kind, Transmission, TxId};
 use eifel_recovery::recover::HighRxt;
@@ -45,14 +46,19 @@ impl Sender {
     /// # Errors
     /// If the registry does not know the detector.
     pub fn new(syn: &Segment, answer: &Segment) -> Result<Self, Error> {
+        part::detector(&Choice::named("linux")).map(|detector| Self::with(syn, answer, detector))
+    }
+
+    /// Creates the sender with this detector.
+    pub fn with(syn: &Segment, answer: &Segment, detector: Box<dyn Detector>) -> Self {
         let (own, peer) = (&syn.options, &answer.options);
         let timestamps = own.timestamps.is_some() && peer.timestamps.is_some();
         let mss = own.mss.min(peer.mss).map_or(DEFAULT_MSS, u32::from) - if timestamps { TIMESTAMPS } else { 0 };
-        let mut watch = Watch::new(vec![part::detector(&Choice::named("linux"))?]);
+        let mut watch = Watch::new(vec![detector]);
         watch.agree(Negotiated { mss, sack: own.sack_permitted && peer.sack_permitted, timestamps });
         let mut board = Scoreboard::default();
         board.skip_to(1);
-        Ok(Self { board, watch, isn: syn.seq, peer_window: None, fins: [false; 2] })
+        Self { board, watch, isn: syn.seq, peer_window: None, fins: [false; 2] }
     }
 
     /// Returns the connection as the detector sees it.
@@ -68,6 +74,11 @@ impl Sender {
     /// Returns the bytes that are outstanding.
     pub fn outstanding(&self) -> u64 {
         self.board.outstanding()
+    }
+
+    /// Returns the positions that are outstanding.
+    pub fn outstanding_positions(&self) -> Block {
+        Block { start: self.board.una(), end: self.board.nxt() }
     }
 
     /// Returns whether an open episode began with fast recovery.
@@ -141,7 +152,9 @@ impl Sender {
         let plain = segment.payload_len == 0 && self.peer_window == Some(segment.window);
         self.peer_window = Some(segment.window);
         let cumulative = self.position(segment.ack);
-        if cumulative < self.board.una() || cumulative > self.board.nxt() {
+        // Of an old ACK only the report counts, as that of duplicates often is.
+        let is_old = cumulative < self.board.una();
+        if cumulative > self.board.nxt() || is_old && segment.options.sack.is_empty() {
             return None;
         }
         let block = |&(start, end): &(Seq, Seq)| Block { start: self.position(start), end: self.position(end) };
@@ -155,7 +168,8 @@ impl Sender {
         let (dsacks, sacks) = blocks.split_at(count);
         let stamps = segment.options.timestamps;
         let echo = stamps.map(|stamps| Echo::Known { value: Timestamp(stamps.echo), age: Duration::ZERO });
-        let ece = segment.flags.has(Flags::ECE);
+        let (echo, ece) = if is_old { (None, false) } else { (echo, segment.flags.has(Flags::ECE)) };
+        let (cumulative, plain) = (cumulative.max(self.board.una()), plain && !is_old);
         let (flight, before) = (self.board.outstanding(), self.board.una() + self.board.sacked_bytes());
         let ack = Ack { cumulative, sacks, dsacks, echo, mark: None, plain, ece };
         let acked = self.board.on_ack(&ack, self.watch.view().sack);
