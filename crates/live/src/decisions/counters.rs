@@ -40,14 +40,14 @@ pub fn undos(text: &str) -> Result<Vec<Undo>, String> {
             rises.insert(name, value.saturating_sub(values.insert(name, value).unwrap_or_default()));
         }
         let seen = look[0].0;
-        found.extend(own(&rises).into_iter().map(|counter| Undo { counter, after: last, seen }));
+        found.extend(undos_of(&rises).into_iter().map(|counter| Undo { counter, after: last, seen }));
         last = seen;
     }
     Ok(found)
 }
 
 /// Returns the counter of each undo, by how much the counters rose. An undo by F-RTO raises two.
-pub fn own(rises: &BTreeMap<&str, u64>) -> Vec<&'static str> {
+pub fn undos_of(rises: &BTreeMap<&str, u64>) -> Vec<&'static str> {
     let rise = |counter: &str| rises.get(counter).copied().unwrap_or_default();
     let times = |counter| if counter == LOSS { rise(LOSS).saturating_sub(rise(BY_F_RTO)) } else { rise(counter) };
     UNDOS.into_iter().flat_map(|counter| (0..times(counter)).map(move |_| counter)).collect()

@@ -26,6 +26,8 @@ pub struct Sender {
     watch: Watch,
     isn: Seq,
     peer_window: Option<u16>,
+    /// The highest TSval received.
+    newest: Option<Timestamp>,
     /// Whether this end has sent its FIN, and received that of its peer.
     fins: [bool; 2],
 }
@@ -58,7 +60,7 @@ impl Sender {
         watch.agree(Negotiated { mss, sack: own.sack_permitted && peer.sack_permitted, timestamps });
         let mut board = Scoreboard::default();
         board.skip_to(1);
-        Self { board, watch, isn: syn.seq, peer_window: None, fins: [false; 2] }
+        Self { board, watch, isn: syn.seq, peer_window: None, newest: None, fins: [false; 2] }
     }
 
     /// Returns the connection as the detector sees it.
@@ -152,9 +154,15 @@ impl Sender {
         let plain = segment.payload_len == 0 && self.peer_window == Some(segment.window);
         self.peer_window = Some(segment.window);
         let cumulative = self.position(segment.ack);
-        // Of an old ACK only the report counts, as that of duplicates often is.
+        let stamps = segment.options.timestamps;
+        let value = stamps.map(|stamps| Timestamp(stamps.value));
+        let refused = value.zip(self.newest).is_some_and(|(value, newest)| value.precedes(newest));
+        if !refused {
+            self.newest = value.or(self.newest);
+        }
+        // Of an old ACK only the report counts, as that of duplicates often is, unless PAWS refuses it.
         let is_old = cumulative < self.board.una();
-        if cumulative > self.board.nxt() || is_old && segment.options.sack.is_empty() {
+        if cumulative > self.board.nxt() || is_old && (refused || segment.options.sack.is_empty()) {
             return None;
         }
         let block = |&(start, end): &(Seq, Seq)| Block { start: self.position(start), end: self.position(end) };
@@ -166,7 +174,6 @@ impl Sender {
         };
         let count = usize::from(blocks.first().filter(of_duplicate).is_some());
         let (dsacks, sacks) = blocks.split_at(count);
-        let stamps = segment.options.timestamps;
         let echo = stamps.map(|stamps| Echo::Known { value: Timestamp(stamps.echo), age: Duration::ZERO });
         let (echo, ece) = if is_old { (None, false) } else { (echo, segment.flags.has(Flags::ECE)) };
         let (cumulative, plain) = (cumulative.max(self.board.una()), plain && !is_old);

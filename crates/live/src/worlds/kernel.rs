@@ -2,7 +2,7 @@
 
 use super::stack::{Counted, PACE, PACED_PORT, PORT, Stack, Standing, State};
 use super::world::HIGHEST_MSS;
-use crate::decisions::counters::{UNDOS, own};
+use crate::decisions::counters::{UNDOS, undos_of};
 use crate::system::Error;
 use crate::system::namespace::Namespace;
 use crate::system::socket::{TcpInfo, listen};
@@ -24,7 +24,7 @@ const INFINITE: u32 = 0x7fff_ffff;
 const RECOVERY: u8 = 3;
 const LOSS: u8 = 4;
 /// Bytes of data that are written at once.
-const CONTENTS: [u8; 1 << 16] = [b'e'; 1 << 16];
+static CONTENTS: [u8; 1 << 16] = [b'e'; 1 << 16];
 
 /// The usual receive buffers, on which the window scale of a SYN-ACK depends.
 pub const RMEM: &str = "4096 131072 6291456";
@@ -157,7 +157,7 @@ impl Stack for Kernel {
             }
         }
         let recoveries = RECOVERIES.iter().filter_map(|counter| rises.get(counter)).sum();
-        Ok(Counted { undos: own(&rises), recoveries })
+        Ok(Counted { undos: undos_of(&rises), recoveries })
     }
 
     fn wait(&mut self, limit: Duration) -> Result<(), Error> {

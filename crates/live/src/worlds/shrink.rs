@@ -6,6 +6,7 @@ use super::stack::Stack;
 use super::tally::{Class, classes};
 use super::world::World;
 use crate::system::Error;
+use eifel_base::time::Duration;
 use eifel_recovery::detect::Detector;
 
 /// How often a world is played: it has to be remarkable each time.
@@ -43,7 +44,12 @@ pub fn shrink<S: Stack>(
             }
         })?;
         let mut whole = examples.into_iter().filter(|examples| examples.len() == REPEATED);
-        Ok::<_, Error>(whole.next().and_then(|mut examples| examples.pop()))
+        // The shortest is that which the machine has delayed least.
+        let lasted = |played: &Played| match &played.course.events[..] {
+            [(first, _), .., (last, _)] => last.since(*first),
+            _ => Duration::ZERO,
+        };
+        Ok::<_, Error>(whole.next().and_then(|examples| examples.into_iter().min_by_key(lasted)))
     };
     let mut simplest = first(worlds)?;
     while let Some(played) = &simplest {

@@ -90,7 +90,7 @@ impl Class {
         let option = |is_on, name: &str| if is_on { format!("-{name}") } else { format!("-no-{name}") };
         let undos = |undos: &[&str]| match undos {
             [] => "none".to_owned(),
-            some => some.join("+").replace("TCP", "").to_lowercase(),
+            some => some.join("-and-").replace("TCP", "").to_lowercase(),
         };
         let mut name = format!("{}-{}", self.kind.name(), if self.timeout { "timeout" } else { "fast-retransmit" });
         name += &option(self.sack, "sack");
