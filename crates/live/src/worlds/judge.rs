@@ -89,6 +89,7 @@ mod tests {
     use super::super::peer::tests::{ms, opened, segment, standing};
     use super::super::stack::Counted;
     use super::*;
+    use eifel_packet::segment::{SackBlocks, Timestamps};
     use eifel_recovery::registry::{Choice, part};
 
     /// A delayed segment was retransmitted after a timeout. Its own ACK says nothing; the DSACK that
@@ -123,5 +124,25 @@ mod tests {
         assert!(!found([&["TCPDSACKUndo"], &[]])[0].agrees(), "an ACK too early");
         assert!(!found([&[], &[]])[0].agrees());
         assert!(judge(&Course::default(), linux()).unwrap_err().contains("handshake"));
+        // The kernel reads the report of an ACK below SND.UNA too. PAWS refuses it if its timestamp is old.
+        for (value, undo) in [(0, &["TCPDSACKUndo"][..]), (1, &[])] {
+            let mut old = course([&[], &[]]);
+            let Some((at, What::Received(mut ack, standing, _))) = old.events.pop() else {
+                panic!("it ends with an ACK")
+            };
+            (ack.ack, ack.options.sack) = (segment(1).seq, SackBlocks::EMPTY);
+            for _ in 0..2 {
+                ack.options.sack.push(segment(1).seq, segment(2).seq);
+            }
+            for (_, what) in &mut old.events {
+                if let What::Received(segment, ..) = what {
+                    segment.options.timestamps = Some(Timestamps { value, echo: 0 });
+                }
+            }
+            ack.options.timestamps = Some(Timestamps { value: 0, echo: 0 });
+            old.events.push((at, What::Received(ack, standing, undo.to_vec())));
+            let found = &judge(&old, linux()).unwrap()[0];
+            assert!(found.agrees() && found.model.len() == undo.len(), "{value}: {found:?}");
+        }
     }
 }
