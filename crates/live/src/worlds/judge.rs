@@ -77,6 +77,8 @@ pub fn judge(course: &Course, detector: Box<dyn Detector>) -> Result<Vec<Episode
                     continue;
                 };
                 last.model.extend(model.map(|reason| (place, counter(reason))));
+                // Whatever is retransmitted after an undo does not belong to the episode.
+                opening &= undos.is_empty();
                 last.stack.extend(undos.iter().map(|&counter| (place, counter)));
             }
         }

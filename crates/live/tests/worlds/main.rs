@@ -159,7 +159,8 @@ fn played(worlds: &[&str]) -> Vec<Played> {
 /// prevents the first timeout.
 #[test]
 fn another_stack_is_played_and_judged() {
-    let cases: [(&str, &[(&[&str], bool)]); 4] = [
+    type Episode = (&'static [&'static str], bool);
+    let cases: [(&str, &[Episode]); 4] = [
         ("sack timestamps 2+1+0 timeout+10ms: segment 1 delayed", &[]),
         ("sack timestamps 2+1+6 loss-signal+10ms: segment 1 delayed", &[(&["TCPFullUndo"], false)]),
         ("sack timestamps 2+1+6 loss-signal+10ms: segment 1 lost", &[(&[], true)]),
