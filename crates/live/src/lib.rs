@@ -48,3 +48,4 @@ pub mod side;
 pub mod station;
 pub mod system;
 pub mod truth;
+pub mod worlds;

@@ -34,7 +34,7 @@ mod association;
 mod fate;
 mod ladder;
 mod lying;
-mod path;
+pub mod path;
 mod question;
 mod records;
 mod state;

@@ -13,24 +13,24 @@ const SPACING: Duration = Duration::from_millis(1);
 
 /// A copy of a packet on its way.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Packet<C> {
-    pub(crate) to: End,
-    pub(crate) contents: C,
+pub struct Packet<C> {
+    pub to: End,
+    pub contents: C,
     /// The packet as the oracle sees it; `None` without data.
-    pub(crate) sent: Option<SentData>,
+    pub sent: Option<SentData>,
     /// The packet's name among those with fates; `None` if it has no fate.
-    pub(crate) subject: Option<Subject>,
+    pub subject: Option<Subject>,
     /// The packet's number in the drawing, if the world is drawn.
-    pub(crate) number: Option<usize>,
+    pub number: Option<usize>,
 }
 
 /// A future arrival.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival<C> {
-    pub(crate) at: Instant,
-    pub(crate) packet: Packet<C>,
+pub struct Arrival<C> {
+    pub at: Instant,
+    pub packet: Packet<C>,
     /// Whether this is the first copy of the transmission to arrive.
-    pub(crate) first: bool,
+    pub first: bool,
     /// Whether the packet is held, and arrives earlier if the awaited event happens.
     held: bool,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Arrival<C> {
 /// Both directions of a path. Held packets keep their order among each other, and so do the other
 /// packets.
 #[derive(Clone, Debug)]
-pub(crate) struct Path<C> {
+pub struct Path<C> {
     /// In descending order of time.
     arrivals: Vec<Arrival<C>>,
     /// Latest arrival in each direction: of packets that were not held, and of packets that were.
@@ -54,7 +54,7 @@ impl<C> Default for Path<C> {
 impl<C> Path<C> {
     /// Gives a packet its fate. A delayed packet is held for at most `longest` beyond the delay.
     /// Returns the data that are lost.
-    pub(crate) fn apply(&mut self, now: Instant, packet: Packet<C>, fate: Fate, longest: Duration) -> Option<SentData>
+    pub fn apply(&mut self, now: Instant, packet: Packet<C>, fate: Fate, longest: Duration) -> Option<SentData>
     where
         C: Clone,
     {
@@ -81,7 +81,7 @@ impl<C> Path<C> {
     }
 
     /// Releases all held packets in the order in which they left. The first arrives after `late`.
-    pub(crate) fn release(&mut self, now: Instant, late: Duration) {
+    pub fn release(&mut self, now: Instant, late: Duration) {
         let held: Vec<Arrival<C>> = self.arrivals.extract_if(.., |arrival| arrival.held).collect();
         for Arrival { packet, first, .. } in held.into_iter().rev() {
             self.queue(now + late, packet, first, true);
@@ -101,12 +101,12 @@ impl<C> Path<C> {
     }
 
     /// Returns the time of the next arrival, or never.
-    pub(crate) fn next(&self) -> Instant {
+    pub fn next(&self) -> Instant {
         self.arrivals.last().map_or(Instant::NEVER, |arrival| arrival.at)
     }
 
     /// Removes and returns the next arrival.
-    pub(crate) fn take(&mut self) -> Option<Arrival<C>> {
+    pub fn take(&mut self) -> Option<Arrival<C>> {
         self.arrivals.pop()
     }
 }

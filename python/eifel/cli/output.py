@@ -45,6 +45,7 @@ VERSIONS: Mapping[str, int] = {
     "live-proxy": 1,
     "live-receive": 1,
     "live-sctp": 1,
+    "live-worlds": 1,
     "new": 1,
     "report": 1,
     "reproduce": 1,

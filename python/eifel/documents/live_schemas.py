@@ -65,3 +65,24 @@ def receive() -> Schema:
 def sctp() -> Schema:
     numbers = dict.fromkeys(("messages", "bytes", "chunks", "retransmissions"), INT)
     return record({**numbers, "seconds": NUM, "bits_per_second": NUM})
+
+
+def worlds() -> Schema:
+    found = record(
+        {
+            "kind": word("differs", "false-undo", "loss-undone", "needless-cut"),
+            "cause": word("timeout", "fast-retransmit"),
+            "sack": BOOL,
+            "timestamps": BOOL,
+            "kernel": array(STR),
+            "model": array(STR),
+            "episodes": INT,
+            "smallest": maybe(STR),
+            "shrunk": maybe(STR),
+            "script": maybe(STR),
+        }
+    )
+    counts = ("worlds", "worlds_stuck", "worlds_in_doubt", "worlds_refused")
+    episodes = ("episodes", "episodes_undone", "episodes_alike", "retransmissions", "retransmissions_needed")
+    numbers = dict.fromkeys(("seed", "first", *counts, *episodes), INT)
+    return record({"kernel": STR, "congestion": STR, **numbers, "classes": array(found)})

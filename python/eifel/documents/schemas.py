@@ -197,6 +197,7 @@ FORMS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "live-proxy": ("eifel live proxy", live_schemas.proxy),
     "live-receive": ("eifel live receive", live_schemas.receive),
     "live-sctp": ("eifel live sctp", live_schemas.sctp),
+    "live-worlds": ("eifel live worlds", live_schemas.worlds),
     "new": ("eifel new NAME", lambda: record({"template": STR, "file": STR})),
     "report": ("eifel report", lambda: record({"report": STR, "artefacts": array(STR), "bytes": INT})),
     "reproduce": ("eifel reproduce", _reproduce),

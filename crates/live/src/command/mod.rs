@@ -1,5 +1,5 @@
-//! The commands `send`, `receive`, `sctp`, `proxy`, `record`, `hiccup`, `judge`, `compare`, `truth` and
-//! `decisions` of `eifel live`.
+//! The commands `send`, `receive`, `sctp`, `proxy`, `record`, `hiccup`, `judge`, `compare`, `truth`,
+//! `decisions` and `worlds` of `eifel live`.
 
 mod compare;
 mod decisions;
@@ -16,6 +16,7 @@ mod setup;
 mod target;
 mod truth;
 mod view;
+mod worlds;
 
 use crate::system::Error;
 use eifel_command::{BAD_INPUT, FAILED, OK, Usage, unless_closed};
@@ -39,6 +40,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
        eifel live compare [OPTIONS] SCENARIO.toml
        eifel live truth [OPTIONS] FOLDER
        eifel live decisions [OPTIONS] FOLDER
+       eifel live worlds [OPTIONS] [FOLDER]
 
   send      sends to a kernel, an iperf3 server or an HTTP server
   receive   receives a stream, or fetches it from an HTTP server
@@ -50,6 +52,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
   compare   runs SCENARIO in the simulator and live, and compares the two
   truth     records this kernel's TCP over drawn paths, with the truth about each retransmission
   decisions compares this kernel's undos with those of detect = \"linux\", over the same packets
+  worlds    plays small worlds against this kernel, and says where it undoes wrongly or otherwise than detect = \"linux\"
 
 `eifel live send --help` and so on say more.
 ";
@@ -116,10 +119,11 @@ pub fn main(called_as: &[OsString], arguments: &[OsString], recordings: Recordin
             "compare" => compare::command(rest),
             "truth" => truth::command(rest),
             "decisions" => decisions::command(rest),
+            "worlds" => worlds::command(rest),
             "-h" | "--help" => print(USAGE).map(|()| OK),
             other => Err(Failure::Usage(format!(
                 "{other}: no such command; allowed: send, receive, sctp, proxy, record, hiccup, judge, compare, truth, \
-                 decisions"
+                 decisions, worlds"
             ))),
         },
     };

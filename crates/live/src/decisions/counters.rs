@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 const LOSS: &str = "TCPLossUndo";
 const BY_F_RTO: &str = "TCPSpuriousRTOs";
 /// The counters that rise when the kernel undoes its reaction to a loss signal.
-const UNDOS: [&str; 5] = [LOSS, BY_F_RTO, "TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo"];
+pub const UNDOS: [&str; 5] = [LOSS, BY_F_RTO, "TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo"];
 
 /// An undo of the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,15 +39,18 @@ pub fn undos(text: &str) -> Result<Vec<Undo>, String> {
         for &(_, name, value) in look {
             rises.insert(name, value.saturating_sub(values.insert(name, value).unwrap_or_default()));
         }
-        let (seen, by_f_rto) = (look[0].0, rises.get(BY_F_RTO).copied().unwrap_or_default());
-        for counter in UNDOS {
-            let rise = rises.get(counter).copied().unwrap_or_default();
-            let own = if counter == LOSS { rise.saturating_sub(by_f_rto) } else { rise };
-            found.extend((0..own).map(|_| Undo { counter, after: last, seen }));
-        }
+        let seen = look[0].0;
+        found.extend(undos_of(&rises).into_iter().map(|counter| Undo { counter, after: last, seen }));
         last = seen;
     }
     Ok(found)
+}
+
+/// Returns the counter of each undo, by how much the counters rose. An undo by F-RTO raises two.
+pub fn undos_of(rises: &BTreeMap<&str, u64>) -> Vec<&'static str> {
+    let rise = |counter: &str| rises.get(counter).copied().unwrap_or_default();
+    let times = |counter| if counter == LOSS { rise(LOSS).saturating_sub(rise(BY_F_RTO)) } else { rise(counter) };
+    UNDOS.into_iter().flat_map(|counter| (0..times(counter)).map(move |_| counter)).collect()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use eifel_base::units::Timestamp;
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::{Seq, unwrap};
 use eifel_recovery::congest::Progress;
+use eifel_recovery::detect::Detector;
 use eifel_recovery::event::Event;
 use eifel_recovery::fact::{Ack, Block, Cause, Echo, Kind, Transmission, TxId};
 use eifel_recovery::recover::HighRxt;
@@ -25,6 +26,8 @@ pub struct Sender {
     watch: Watch,
     isn: Seq,
     peer_window: Option<u16>,
+    /// The highest TSval received.
+    newest: Option<Timestamp>,
     /// Whether this end has sent its FIN, and received that of its peer.
     fins: [bool; 2],
 }
@@ -45,14 +48,19 @@ impl Sender {
     /// # Errors
     /// If the registry does not know the detector.
     pub fn new(syn: &Segment, answer: &Segment) -> Result<Self, Error> {
+        part::detector(&Choice::named("linux")).map(|detector| Self::with(syn, answer, detector))
+    }
+
+    /// Creates the sender with this detector.
+    pub fn with(syn: &Segment, answer: &Segment, detector: Box<dyn Detector>) -> Self {
         let (own, peer) = (&syn.options, &answer.options);
         let timestamps = own.timestamps.is_some() && peer.timestamps.is_some();
         let mss = own.mss.min(peer.mss).map_or(DEFAULT_MSS, u32::from) - if timestamps { TIMESTAMPS } else { 0 };
-        let mut watch = Watch::new(vec![part::detector(&Choice::named("linux"))?]);
+        let mut watch = Watch::new(vec![detector]);
         watch.agree(Negotiated { mss, sack: own.sack_permitted && peer.sack_permitted, timestamps });
         let mut board = Scoreboard::default();
         board.skip_to(1);
-        Ok(Self { board, watch, isn: syn.seq, peer_window: None, fins: [false; 2] })
+        Self { board, watch, isn: syn.seq, peer_window: None, newest: None, fins: [false; 2] }
     }
 
     /// Returns the connection as the detector sees it.
@@ -68,6 +76,11 @@ impl Sender {
     /// Returns the bytes that are outstanding.
     pub fn outstanding(&self) -> u64 {
         self.board.outstanding()
+    }
+
+    /// Returns the positions that are outstanding.
+    pub fn outstanding_positions(&self) -> Block {
+        Block { start: self.board.una(), end: self.board.nxt() }
     }
 
     /// Returns whether an open episode began with fast recovery.
@@ -141,7 +154,15 @@ impl Sender {
         let plain = segment.payload_len == 0 && self.peer_window == Some(segment.window);
         self.peer_window = Some(segment.window);
         let cumulative = self.position(segment.ack);
-        if cumulative < self.board.una() || cumulative > self.board.nxt() {
+        let stamps = segment.options.timestamps;
+        let value = stamps.map(|stamps| Timestamp(stamps.value));
+        let refused = value.zip(self.newest).is_some_and(|(value, newest)| value.precedes(newest));
+        if !refused {
+            self.newest = value.or(self.newest);
+        }
+        // Of an old ACK only the report counts, as that of duplicates often is, unless PAWS refuses it.
+        let is_old = cumulative < self.board.una();
+        if cumulative > self.board.nxt() || is_old && (refused || segment.options.sack.is_empty()) {
             return None;
         }
         let block = |&(start, end): &(Seq, Seq)| Block { start: self.position(start), end: self.position(end) };
@@ -153,9 +174,9 @@ impl Sender {
         };
         let count = usize::from(blocks.first().filter(of_duplicate).is_some());
         let (dsacks, sacks) = blocks.split_at(count);
-        let stamps = segment.options.timestamps;
         let echo = stamps.map(|stamps| Echo::Known { value: Timestamp(stamps.echo), age: Duration::ZERO });
-        let ece = segment.flags.has(Flags::ECE);
+        let (echo, ece) = if is_old { (None, false) } else { (echo, segment.flags.has(Flags::ECE)) };
+        let (cumulative, plain) = (cumulative.max(self.board.una()), plain && !is_old);
         let (flight, before) = (self.board.outstanding(), self.board.una() + self.board.sacked_bytes());
         let ack = Ack { cumulative, sacks, dsacks, echo, mark: None, plain, ece };
         let acked = self.board.on_ack(&ack, self.watch.view().sack);

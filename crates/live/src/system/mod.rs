@@ -5,6 +5,7 @@ pub mod clock;
 pub mod kernel;
 pub mod namespace;
 pub mod ready_set;
+pub mod socket;
 pub mod trace;
 pub mod tun;
 pub mod wait;

@@ -25,7 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "all that Linux 6.18 undoes by: old echoes, a DSACK for each retransmission, and F-RTO after a timeout",
     source: "Linux 6.18",
     probes: true,
-    ..Entry::detector(|_| Box::new(Linux::default()))
+    ..Entry::detector(|_| Box::new(Linux::<SOUND>::default()))
 };
 
 /// Reason of an undo at the end of fast recovery.
@@ -39,9 +39,34 @@ pub const LOSS_UNDO: &str = "loss undo (TCPLossUndo)";
 /// Reason of an undo after a timeout by F-RTO.
 pub const SPURIOUS_RTO: &str = "spurious RTO by F-RTO (TCPSpuriousRTOs)";
 
-/// Linux's composite detection.
+/// A fault that Linux had. Only tests plant it, to show that a search finds it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// A tail loss probe in flight does not count as a retransmission that may cause a DSACK. Its
+    /// DSACK is then taken for that of a needed retransmission.
+    ProbeUncounted = 1,
+    /// Without a retransmission no echo counts as old, so that nothing is undone.
+    NothingResentMissed = 2,
+    /// Without SACK an ACK undoes once more after the repair, when nothing retransmitted is left.
+    UndoneAfterRepair = 3,
+}
+
+/// No [`Fault`].
+const SOUND: u8 = 0;
+
+/// Returns the detector with a fault.
+#[doc(hidden)]
+pub fn planted(fault: Fault) -> Box<dyn Detector> {
+    match fault {
+        Fault::ProbeUncounted => Box::new(Linux::<{ Fault::ProbeUncounted as u8 }>::default()),
+        Fault::NothingResentMissed => Box::new(Linux::<{ Fault::NothingResentMissed as u8 }>::default()),
+        Fault::UndoneAfterRepair => Box::new(Linux::<{ Fault::UndoneAfterRepair as u8 }>::default()),
+    }
+}
+
+/// Linux's composite detection, with a [`Fault`] or [`SOUND`].
 #[derive(Clone, Debug, Default)]
-pub struct Linux {
+pub struct Linux<const FAULT: u8> {
     state: State,
     /// `nxt` at the last loss signal, or at F-RTO's first ACK.
     high_seq: u64,
@@ -108,7 +133,7 @@ enum RetransStamp {
     At(Timestamp),
 }
 
-impl Linux {
+impl<const FAULT: u8> Linux<FAULT> {
     fn on_retransmission(&mut self, transmission: &Transmission, stamp: Option<Timestamp>, opens: bool, view: &View) {
         let positions = transmission.positions();
         self.retransmitted += 1;
@@ -130,7 +155,8 @@ impl Linux {
     /// Begins to count for an undo. Retransmissions in flight may still cause DSACKs, a tail loss
     /// probe too.
     fn init_undo(&mut self, view: &View) {
-        let unreported = self.outstanding.in_flight() + u32::from(self.tail_probe.is_some());
+        let probes = self.tail_probe.is_some() && FAULT != Fault::ProbeUncounted as u8;
+        let unreported = self.outstanding.in_flight() + u32::from(probes);
         self.undo = Some(Undo { marker: view.una, unreported: Some(unreported).filter(|&count| count > 0) });
     }
 
@@ -195,6 +221,8 @@ impl Linux {
                 matches!(acked.echo, Some(Echo::Known { value, .. }) if value.precedes(stamp))
             }
             RetransStamp::Untimed => false,
+            RetransStamp::Unset if FAULT == Fault::NothingResentMissed as u8 => false,
+            RetransStamp::Unset if FAULT == Fault::UndoneAfterRepair as u8 => true,
             RetransStamp::Unset => view.sack || acked.cumulative < self.high_seq,
         }
     }
@@ -277,12 +305,12 @@ impl Linux {
         judgement
     }
 
-    /// Undoes a timeout. Without SACK, only F-RTO ends the repair before everything is repaired.
+    /// Undoes a timeout. Without SACK, only F-RTO ends the repair before everything is repaired. The
+    /// time of the first retransmission then stays.
     fn undo_loss(&mut self, acked: &Acked, reason: &'static str, view: &View) -> Judgement {
-        let holds = !view.sack && (acked.cumulative == self.high_seq || reason != SPURIOUS_RTO);
-        if holds {
+        if !view.sack && acked.cumulative == self.high_seq {
             self.clear_retrans_stamp();
-        } else {
+        } else if view.sack || reason == SPURIOUS_RTO {
             self.state = State::Open;
             self.repaired_at = Some(view.now);
         }
@@ -319,7 +347,7 @@ fn asked(acked: &Acked) -> Judgement {
     if acked.originals.is_some() { Judgement::Undecided } else { Judgement::Probe }
 }
 
-impl Detector for Linux {
+impl<const FAULT: u8> Detector for Linux<FAULT> {
     fn on_loss_signal(&mut self, cause: Cause, opens: bool, view: &View) {
         self.prune(view.una, view.now);
         self.awaits_first |= opens;

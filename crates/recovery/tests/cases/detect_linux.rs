@@ -41,6 +41,24 @@ fn after_a_timeout_an_echo_older_than_the_retransmission_undoes_at_once() {
     }
 }
 
+/// Without SACK the repair goes on after the undo, and so does the time of the first retransmission,
+/// 1100 ms. An echo of 1500 is older than the retransmission of 3, but not than that of 2.
+#[test]
+fn without_sack_an_undo_within_the_repair_keeps_the_time_of_the_first_retransmission() {
+    for (echo, verdicts) in [(1500, &[LOSS][..]), (1099, &[LOSS, LOSS])] {
+        let mut talk = Talk::with(&linux("newreno"), Negotiated { mss: MSS as u32, sack: false, timestamps: true });
+        talk.send();
+        talk.ack(100, 1, &[], 0);
+        assert_eq!(text(&talk.expire().1), "2r");
+        talk.ack(1200, 2, &[], 99);
+        assert_eq!(text(&talk.expire().1), "3r");
+        talk.ack(9000, 3, &[], echo);
+        let found = talk.verdicts();
+        let found: Vec<_> = found.iter().map(|(outcome, reason)| (outcome.as_str(), *reason)).collect();
+        assert_eq!(found, verdicts, "{echo}");
+    }
+}
+
 /// The ACK covers 2, which was retransmitted, and 3, which was not.
 #[test]
 fn without_timestamps_the_delivery_of_an_original_undoes_a_timeout() {

@@ -107,12 +107,13 @@ impl Linux {
 
     fn try_undo_loss(&mut self, acked: &Acked, by_frto: bool, seen: &Seen) -> Answer {
         self.retransmits = 0;
-        let holds = !seen.sack && acked.cumulative == self.high_seq;
-        if !holds && (by_frto || seen.sack) {
+        if !seen.sack && acked.cumulative == self.high_seq {
+            if !self.any_retrans_done(acked.cumulative) {
+                self.retrans_stamp = None;
+            }
+        } else if by_frto || seen.sack {
             self.ca_state = CaState::Open;
             self.opened = Some(seen.now);
-        } else if !self.any_retrans_done(acked.cumulative) {
-            self.retrans_stamp = None;
         }
         self.undo()
     }
