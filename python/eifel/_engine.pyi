@@ -32,6 +32,7 @@ __all__ = [
     "join",
     "live",
     "live_run",
+    "number",
     "record",
     "registry",
     "run",
@@ -43,6 +44,8 @@ __all__ = [
     "timer_series",
     "version",
     "watch",
+    "way_on",
+    "whatif",
     "whatif_trial",
 ]
 
@@ -70,8 +73,20 @@ class CapturedPath:
     def scenario(self) -> str:
         """Returns the path as a scenario with the replayed sender, as a JSON object."""
 
+    def refused(self) -> str | None:
+        """Returns why no prediction is made. None if the replay agrees with the capture."""
+
+    def summary(self) -> str:
+        """Describes the path in lines."""
+
+    def open_quantities(self) -> list[str]:
+        """Names what the capture leaves open."""
+
+    def check(self, changes: str) -> None:
+        """Raises PathError for keys and values that no sender has. `changes` is a JSON object."""
+
     def whatif(self, asked: str, draws: int, seed: int, progress: Callable[[int, int], object] | None) -> str:
-        """Runs other senders over drawn paths. `asked` is a JSON list of objects with `name` and `changes`."""
+        """Runs other senders over drawn paths. `asked` is a JSON list of pairs: a name, and an object of changes."""
 
 @final
 class Captures:
@@ -166,6 +181,9 @@ def captured(seed: int, wild: bool = False) -> tuple[str, list[tuple[str, bytes,
 
 def version() -> str:
     """Returns the version of the engine."""
+
+def number(value: float | None, half_width: float | None = None) -> str:
+    """Formats a number for people, with the half-width of its interval if it has one."""
 
 def live(called_as: Sequence[str], arguments: Sequence[str]) -> tuple[int, list[tuple[str, str, str, Run]]]:
     """Runs a command of `eifel live`. Returns its exit code and the recordings.
@@ -328,6 +346,18 @@ def extract_path(
     file: Path | str, connection: int | None = None, progress: Callable[[int, int], object] | None = None
 ) -> CapturedPath:
     """Extracts the path of a connection (None: the one with most data), and replays its sender."""
+
+def way_on(refusal: str, file: str) -> str:
+    """Returns what the user of a refused capture can do."""
+
+def whatif(
+    words: Sequence[str], columns: int, styled: bool, progress: Callable[[str, int, int], object]
+) -> tuple[int, str, str]:
+    """Runs `eifel whatif` with these words, for a screen of so many columns.
+
+    Calls `progress` with the kind of work, what of it is done, and how much there is. Returns the exit code, and what
+    the command wrote to standard output and to standard error.
+    """
 
 def whatif_trial(seed: int, cross: str, draws: int) -> str:
     """Compares a prediction with the truth on a hidden path drawn from this seed. Returns a JSON object.

@@ -42,7 +42,7 @@ def test_a_refusal_by_the_system_is_one_line(
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "reproduce", "report", "list", "attacks", "analyze", "whatif", "compare", "sweep", "worlds"]
+    "command", ["run", "reproduce", "report", "list", "attacks", "analyze", "compare", "sweep", "worlds"]
 )
 def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):

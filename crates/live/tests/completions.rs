@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 const CASES: [(&str, &[&str]); 6] = [
-    ("", &["analyze", "live", "script", "watch"]),
+    ("", &["analyze", "live", "script", "watch", "whatif"]),
     ("an", &["analyze"]),
     ("analyze --fai", &["--fail-if"]),
     ("analyze x.pcap --js", &["--json"]),

@@ -25,13 +25,21 @@ fn each_command_ends_with_its_code() {
         (&["--help"][..], 0, "usage: eifel analyze"),
         (&["--version"], 0, concat!("eifel ", env!("CARGO_PKG_VERSION"))),
         (&[], 2, "no command"),
-        (&["run"], 2, "\"run\" is no command; expected analyze, live, script or watch"),
+        (&["run"], 2, "\"run\" is no command; expected analyze, live, script, watch, whatif; see --help"),
+        (&["anlyze"], 2, "\"anlyze\" is no command; nearest: analyze; expected"),
+        (&["help"], 0, "usage: eifel analyze"),
+        (&["help", "whatif"], 0, "example: eifel whatif"),
+        (&["help", "live", "send"], 0, "usage: eifel live send"),
+        (&["analyze", "-v", &capture], 2, "unknown option -v; see --help"),
         (&["analyze", &capture], 0, "6 of 9 retransmissions were needless"),
         (&["analyze", &capture, "--fail-if", "spurious>5"], 1, "fails because of --fail-if 'spurious>5'"),
         (&["analyze", "/nowhere.pcap"], 2, "No such file"),
         (&["analyze", "--help"], 0, "example: eifel analyze"),
         (&["script", &script], 0, " passed\n"),
         (&["script", &capture], 2, "not a text file in UTF-8"),
+        (&["whatif", "--help"], 0, "example: eifel whatif"),
+        (&["whatif", "/nowhere.pcap", "--set", "sender.detect=none"], 2, "No such file"),
+        (&["whatif", &capture, "--set", "sender.detect=none"], 1, "what you can do: "),
         (&["live", "--help"], 0, "usage: eifel live send"),
         (&["live", "fly"], 2, "no such command"),
     ] {
@@ -68,6 +76,7 @@ fn a_closed_pipe_is_no_error_and_a_full_disk_is_one_line() {
         &["analyze", "--csv", "-", &capture],
         &["--help"],
         &["script", "--help"],
+        &["whatif", "--help"],
     ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
