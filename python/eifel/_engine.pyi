@@ -95,6 +95,9 @@ class Captures:
     def json(self) -> str:
         """Returns the whole report as a JSON object."""
 
+    def words(self) -> str:
+        """Returns the words of the summary that the page shows too, as a JSON object."""
+
     def csv(self) -> str:
         """Returns the retransmissions as CSV."""
 

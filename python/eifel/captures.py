@@ -65,6 +65,12 @@ class Analysis:
         report: Mapping[str, Any] = json.loads(self._found.json())
         return report
 
+    @cached_property
+    def words(self) -> Mapping[str, Any]:
+        """The words of the summary that the page shows too."""
+        words: Mapping[str, Any] = json.loads(self._found.words())
+        return words
+
     def failures(self, conditions: Sequence[str]) -> Sequence[str]:
         """Returns why `eifel analyze` fails with these conditions of `--fail-if`; empty if it does not.
 

@@ -189,13 +189,15 @@ def test_text_json_and_page_have_the_same_total_and_advice(tmp_path: Path, capsy
     for one in report["advice"]:
         for name in ("evidence", "action", "confirm", "source"):
             assert one[name] in text and escape(one[name]) in page
+    for words in ("fast: ACKs reported a gap", "seen at the sender, round trip to the receiver at least"):
+        assert words in text and words in page
 
 
 def test_the_page_lists_what_was_not_counted(tmp_path: Path) -> None:
     assert main(["analyze", str(FAULTS / "keep_alives.pcapng"), "--report", str(tmp_path / "page.html")]) == 0
     page = (tmp_path / "page.html").read_text()
     assert "Nothing was retransmitted, in 100 segments with data." in page
-    assert "<li>keep-alives and zero-window probes, which repair nothing: 15</li>" in page
+    assert "<li>not counted as retransmissions, since they repair nothing: 15 keep-alives</li>" in page
     assert "What the evidence shows" not in page
 
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::files;
+use crate::frame::source::plain;
 use crate::report::condition::{Condition, failures};
 use crate::report::{Report, VERSION, score, text};
 use crate::result::{Retransmission, Summary};
@@ -66,6 +67,9 @@ fn analyze(words: &[String], out: &mut dyn Write) -> Result<(u8, Vec<String>), F
     if paths.is_empty() {
         return Err(refused("analyze: no file; see --help"));
     }
+    if let Some(folder) = paths.iter().find(|path| path.is_dir()).map(|path| path.display()) {
+        return Err(refused(format!("{folder}: a folder; expected its files, as {folder}/*.pcap")));
+    }
     expect_outputs(&options, &paths)?;
     if options.has("--lines") {
         let [file] = &paths[..] else { return Err(refused("--lines: expected one file")) };
@@ -86,7 +90,7 @@ fn analyze(words: &[String], out: &mut dyn Write) -> Result<(u8, Vec<String>), F
     match options.text("--csv") {
         Some("-") => print(out, &report.csv())?,
         Some(file) => std::fs::write(file, report.csv())
-            .map_err(|error| Failure { code: FAILED, message: format!("{file}: {error}") })?,
+            .map_err(|error| Failure { code: FAILED, message: format!("{file}: {}", plain(&error)) })?,
         None => {}
     }
     match truth {
@@ -109,7 +113,7 @@ fn json(report: &Report) -> String {
 }
 
 fn truth(file: &str) -> Result<Vec<score::KnownRetransmission>, Failure> {
-    let text = std::fs::read_to_string(file).map_err(|error| refused(format!("{file}: {error}")))?;
+    let text = std::fs::read_to_string(file).map_err(|error| refused(format!("{file}: {}", plain(&error))))?;
     score::read_truth(&text).map_err(|error| refused(format!("{file}: {error}")))
 }
 

@@ -54,8 +54,13 @@ fn each_command_ends_with_its_code() {
 fn json_has_the_versions_of_the_published_schemas() {
     let folder = crates().parent().unwrap().join("docs/reference/schemas");
     let script = crates().join("script/scripts/rfc3522").display().to_string();
-    for (name, words) in [("analyze", ["analyze", "--json", &capture()]), ("script", ["script", "--json", &script])] {
-        let found: serde_json::Value = serde_json::from_slice(&called(&words).stdout).unwrap();
+    let capture = capture();
+    for (name, words) in [
+        ("analyze", &["analyze", "--json", &capture][..]),
+        ("script", &["script", "--json", &script]),
+        ("whatif", &["whatif", "--json", "--set=sender.detect=none", &capture]),
+    ] {
+        let found: serde_json::Value = serde_json::from_slice(&called(words).stdout).unwrap();
         let schema = std::fs::read(folder.join(format!("{name}.schema.json"))).unwrap();
         let schema: serde_json::Value = serde_json::from_slice(&schema).unwrap();
         for key in ["schema", "version"] {

@@ -44,6 +44,11 @@ impl Captures {
         text::summary(&self.report)
     }
 
+    /// Returns the words of the summary that the page shows too, as a JSON object.
+    fn words(&self) -> String {
+        serde_json::json!(text::words(&self.report)).to_string()
+    }
+
     /// Writes the only capture file again with the verdicts as comments, as pcapng.
     fn annotate(&self, output: PathBuf) -> PyResult<()> {
         files::annotate(&self.report, &output).map_err(CaptureError::new_err)

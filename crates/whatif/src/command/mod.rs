@@ -18,14 +18,14 @@ Runs other senders over the path that a capture shows.
 
 usage: eifel whatif [OPTIONS] FILE
 
-  FILE                a capture made at the sender of the data
-  --set KEY=VALUE     a change, as sender.rto=linux, tcp.sack=false or point_to_point.queue.packets=50; all make one
-                      sender
-  --also KEY=VALUE,…  another sender to compare; may be repeated
-  --connection N      the number of the connection (default: the one with most data)
-  --draws N           paths drawn from what the capture leaves open (default: 100)
-  --seed S            the seed of these draws (default: 1)
-  --json              print JSON to standard output
+  FILE                  a capture made at the sender of the data
+  --set KEY=VALUE       a change, as sender.rto=linux, tcp.sack=false or point_to_point.queue.packets=50; all make one
+                        sender
+  --also KEY=VALUE,...  another sender to compare; may be repeated
+  --connection N        the number of the connection (default: the one with most data)
+  --draws N             paths drawn from what the capture leaves open (default: 100)
+  --seed S              the seed of these draws (default: 1)
+  --json                print JSON to standard output
 
 example: eifel whatif capture.pcapng --set sender.detect=eifel-timestamps --set sender.respond=rfc4015
 ";
