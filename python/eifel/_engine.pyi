@@ -119,8 +119,8 @@ class Captures:
     def failures(self, conditions: Sequence[str]) -> list[str]:
         """Returns why `eifel analyze` fails with these conditions of `--fail-if`. Raises `CaptureError`."""
 
-    def score(self, truth: str) -> str:
-        """Compares the report with the text of a truth file. Returns a JSON object."""
+    def score(self, truth: str) -> tuple[str, str]:
+        """Compares the report with the text of a truth file. Returns a JSON object, and the score for people."""
 
 @final
 class Joined:

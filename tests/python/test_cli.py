@@ -81,6 +81,21 @@ def test_a_misspelt_word_names_the_nearest_one(
     assert f"did you mean {meant}?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [("--anonymize", "--anonymize; did you mean --anonymise?\n"), ("--repot=x", "--repot=x; did you mean --report?\n")],
+)
+def test_a_mistyped_option_is_refused_with_the_nearest(
+    option: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["analyze", "x.pcap", option])
+    assert capsys.readouterr().err.endswith(f"eifel analyze: error: unrecognized arguments: {said}")
+    with pytest.raises(SystemExit, match="2"):
+        main(["analyze", "x.pcap", "--foo"])
+    assert capsys.readouterr().err.endswith("unrecognized arguments: --foo\n")
+
+
 @pytest.mark.parametrize("command", [[], ["analyze"], ["truth", "score"]])
 def test_help_is_a_command_too(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):

@@ -82,10 +82,11 @@ impl Captures {
         Ok(condition::failures(&self.report, &parsed(&conditions)?))
     }
 
-    /// Compares the report with the text of a truth file. Returns a JSON object.
-    fn score(&self, truth: &str) -> PyResult<String> {
+    /// Compares the report with the text of a truth file. Returns a JSON object, and the score for people.
+    fn score(&self, truth: &str) -> PyResult<(String, String)> {
         let truth = score::read_truth(truth).map_err(CaptureError::new_err)?;
-        Ok(score::score(&truth, &self.report.retransmissions).json())
+        let score = score::score(&truth, &self.report.retransmissions);
+        Ok((score.json(), score.text()))
     }
 }
 

@@ -23,8 +23,8 @@ const WAYS_ON: [(&str, &str); 7] = [
     ("too few ACKs", "capture a longer transfer, or take another connection by --connection N"),
     (
         "the replayed sender differs",
-        "take another connection by --connection N, or run senders over the path that was found, without a promise: \
-         `eifel analyze FILE --extract-path path.toml`, `eifel run path.toml`",
+        "take another connection by --connection N, or run senders over the path that was found, without a promise, by \
+         the Python package: `eifel analyze FILE --extract-path path.toml`, `eifel run path.toml`",
     ),
 ];
 const ANY_WAY_ON: &str = "take another connection by --connection N";
