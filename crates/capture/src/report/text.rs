@@ -221,6 +221,10 @@ fn advice(report: &Report, text: &mut String) -> std::fmt::Result {
 
 /// Returns what to do where no rule has advice.
 fn without_advice(report: &Report) -> &'static str {
+    if report.retransmissions.iter().all(|one| one.is_probe() || one.cause == Cause::Syn) {
+        return "Only handshakes were sent again: see whether the other end listens there, and whether a firewall drops \
+                their packets.";
+    }
     match [Verdict::Spurious, Verdict::Needed].map(|verdict| report.count(verdict) > 0) {
         [true, _] if report.segments == 0 => {
             "Advice is for TCP alone. --json gives the reason of each verdict, and the frame that shows it."
@@ -309,7 +313,7 @@ fn direction(one: &Summary, from_server: bool, [all, spurious]: [usize; 2]) -> V
         seen += &format!(", round trip to the receiver at least {rtt:.3} ms");
     }
     if let Some(model) = model {
-        seen += &format!(", sends like {model}");
+        seen += &format!(", sends like {}", stack(model));
     }
     if data.reordered > 0 {
         seen += &format!(", {} reordered", data.reordered);
@@ -328,6 +332,26 @@ fn direction(one: &Summary, from_server: bool, [all, spurious]: [usize; 2]) -> V
         lines.push(said);
     }
     lines
+}
+
+/// Returns the name of a stack's model in words.
+fn stack(model: &str) -> String {
+    let word = |part: &str| match part {
+        "linux" => "Linux".to_owned(),
+        "rfc" => "the RFCs".to_owned(),
+        "rfc9260" => "RFC 9260".to_owned(),
+        "bsd" => "BSD".to_owned(),
+        "f-rto" => "F-RTO".to_owned(),
+        "tlp" => "tail loss probes".to_owned(),
+        "undo" => "an undo of its reactions".to_owned(),
+        other => other.to_owned(),
+    };
+    for joint in [" without ", " with "] {
+        if let Some((base, part)) = model.split_once(&joint.replace(' ', "-")) {
+            return format!("{}{joint}{}", word(base), word(part));
+        }
+    }
+    word(model)
 }
 
 pub(crate) fn percentage(part: usize, all: usize) -> String {
@@ -349,5 +373,19 @@ mod tests {
     #[test]
     fn control_characters_are_escaped() {
         assert_eq!(escaped("a\u{1b}[2Jä.pcap"), "a\\u{1b}[2Jä.pcap");
+    }
+
+    #[test]
+    fn a_stack_has_a_name_in_words() {
+        for (model, said) in [
+            ("linux", "Linux"),
+            ("linux-without-f-rto", "Linux without F-RTO"),
+            ("linux-without-undo", "Linux without an undo of its reactions"),
+            ("rfc-with-f-rto", "the RFCs with F-RTO"),
+            ("rfc9260", "RFC 9260"),
+            ("other", "other"),
+        ] {
+            assert_eq!(stack(model), said);
+        }
     }
 }
