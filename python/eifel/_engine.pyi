@@ -33,6 +33,7 @@ __all__ = [
     "join",
     "live",
     "live_run",
+    "number",
     "record",
     "registry",
     "run",
@@ -44,6 +45,8 @@ __all__ = [
     "timer_series",
     "version",
     "watch",
+    "way_on",
+    "whatif",
     "whatif_trial",
 ]
 
@@ -71,8 +74,20 @@ class CapturedPath:
     def scenario(self) -> str:
         """Returns the path as a scenario with the replayed sender, as a JSON object."""
 
+    def refused(self) -> str | None:
+        """Returns why no prediction is made. None if the replay agrees with the capture."""
+
+    def summary(self) -> str:
+        """Describes the path in lines."""
+
+    def open_quantities(self) -> list[str]:
+        """Names what the capture leaves open."""
+
+    def check(self, changes: str) -> None:
+        """Raises PathError for keys and values that no sender has. `changes` is a JSON object."""
+
     def whatif(self, asked: str, draws: int, seed: int, progress: Callable[[int, int], object] | None) -> str:
-        """Runs other senders over drawn paths. `asked` is a JSON list of objects with `name` and `changes`."""
+        """Runs other senders over drawn paths. `asked` is a JSON list of pairs: a name, and an object of changes."""
 
 @final
 class Captures:
@@ -80,6 +95,9 @@ class Captures:
 
     def json(self) -> str:
         """Returns the whole report as a JSON object."""
+
+    def words(self) -> str:
+        """Returns the words of the summary that the page shows too, as a JSON object."""
 
     def csv(self) -> str:
         """Returns the retransmissions as CSV."""
@@ -102,8 +120,8 @@ class Captures:
     def failures(self, conditions: Sequence[str]) -> list[str]:
         """Returns why `eifel analyze` fails with these conditions of `--fail-if`. Raises `CaptureError`."""
 
-    def score(self, truth: str) -> str:
-        """Compares the report with the text of a truth file. Returns a JSON object."""
+    def score(self, truth: str) -> tuple[str, str]:
+        """Compares the report with the text of a truth file. Returns a JSON object, and the score for people."""
 
 @final
 class Joined:
@@ -167,6 +185,9 @@ def captured(seed: int, wild: bool = False) -> tuple[str, list[tuple[str, bytes,
 
 def version() -> str:
     """Returns the version of the engine."""
+
+def number(value: float | None, half_width: float | None = None) -> str:
+    """Formats a number for people, with the half-width of its interval if it has one."""
 
 def live(called_as: Sequence[str], arguments: Sequence[str]) -> tuple[int, list[tuple[str, str, str, Run]]]:
     """Runs a command of `eifel live`. Returns its exit code and the recordings.
@@ -329,6 +350,18 @@ def extract_path(
     file: Path | str, connection: int | None = None, progress: Callable[[int, int], object] | None = None
 ) -> CapturedPath:
     """Extracts the path of a connection (None: the one with most data), and replays its sender."""
+
+def way_on(refusal: str, file: str) -> str:
+    """Returns what the user of a refused capture can do."""
+
+def whatif(
+    words: Sequence[str], columns: int, styled: bool, progress: Callable[[str, int, int], object]
+) -> tuple[int, str, str]:
+    """Runs `eifel whatif` with these words, for a screen of so many columns.
+
+    Calls `progress` with the kind of work, what of it is done, and how much there is. Returns the exit code, and what
+    the command wrote to standard output and to standard error.
+    """
 
 def whatif_trial(seed: int, cross: str, draws: int) -> str:
     """Compares a prediction with the truth on a hidden path drawn from this seed. Returns a JSON object.

@@ -65,6 +65,12 @@ class Analysis:
         report: Mapping[str, Any] = json.loads(self._found.json())
         return report
 
+    @cached_property
+    def words(self) -> Mapping[str, Any]:
+        """The words of the summary that the page shows too."""
+        words: Mapping[str, Any] = json.loads(self._found.words())
+        return words
+
     def failures(self, conditions: Sequence[str]) -> Sequence[str]:
         """Returns why `eifel analyze` fails with these conditions of `--fail-if`; empty if it does not.
 
@@ -133,21 +139,28 @@ class Analysis:
 
     def score_text(self, truth: str) -> Mapping[str, Any]:
         """Compares the report with the text of a truth file. Raises CaptureError if the text cannot be read."""
-        score: Mapping[str, Any] = json.loads(self._found.score(truth))
+        score: Mapping[str, Any] = json.loads(self._found.score(truth)[0])
         return score
 
     def score(self, truth: Path | str) -> Mapping[str, Any]:
         """Compares the report with a truth file. Raises CaptureError if the file cannot be read."""
+        return self.scored(truth)[0]
+
+    def scored(self, truth: Path | str) -> tuple[Mapping[str, Any], str]:
+        """Compares the report with a truth file. Returns the score, and its lines for people.
+
+        Raises CaptureError if the file cannot be read.
+        """
         from eifel import _engine
 
         try:
-            score = self.score_text(Path(truth).read_text(encoding="utf-8"))
+            score, lines = self._found.score(Path(truth).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise _engine.CaptureError(f"{truth}: {reason}") from error
         except _engine.CaptureError as error:
             raise _engine.CaptureError(f"{truth}: {error}") from None
-        return score
+        return json.loads(score), lines
 
 
 def follow(file: Path | str, progress: Callable[[int, int, int, int], object]) -> Analysis:

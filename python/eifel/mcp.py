@@ -15,7 +15,7 @@ from mcp.types import ToolAnnotations
 
 from eifel import __version__, _engine, captures, quic
 from eifel import scenario as scenarios
-from eifel.captured_path import extract_path, way_on
+from eifel.captured_path import extract_path
 from eifel.errors import BadInputError
 from eifel.runs import means_of_flows, run_many
 
@@ -117,9 +117,9 @@ def whatif(
         path = extract_path(file, connection=connection)
         path.check(asked)
     except _engine.PathError as error:
-        return {"refused": str(error), "way_on": way_on(str(error), file)}
+        return {"refused": str(error), "way_on": _engine.way_on(str(error), file)}
     if path.refused:
-        return {"path": path.summary(), "refused": path.refused, "way_on": way_on(path.refused, file)}
+        return {"path": path.summary(), "refused": path.refused, "way_on": _engine.way_on(path.refused, file)}
     found = path.whatif({" ".join(changes): asked}, draws=draws, seed=seed)
     return {"path": path.summary(), "left_open": path.open_quantities(), "prediction": found}
 

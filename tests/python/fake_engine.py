@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import eifel._engine as real
 from eifel._engine import described_tables  # noqa: F401
 
 CATEGORIES = {
@@ -333,3 +334,7 @@ def tables(scenario: dict[str, Any], count: int = 60) -> dict[str, dict[str, np.
         "episodes": episodes,
         "spikes": spikes,
     }
+
+
+def number(value: float | None, half_width: float | None = None) -> str:
+    return real.number(value, half_width)

@@ -42,7 +42,7 @@ def test_a_refusal_by_the_system_is_one_line(
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "reproduce", "report", "list", "attacks", "analyze", "whatif", "compare", "sweep", "worlds"]
+    "command", ["run", "reproduce", "report", "list", "attacks", "analyze", "compare", "sweep", "worlds"]
 )
 def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
@@ -79,6 +79,21 @@ def test_a_misspelt_word_names_the_nearest_one(
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
     assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [("--anonymize", "--anonymize; did you mean --anonymise?\n"), ("--repot=x", "--repot=x; did you mean --report?\n")],
+)
+def test_a_mistyped_option_is_refused_with_the_nearest(
+    option: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["analyze", "x.pcap", option])
+    assert capsys.readouterr().err.endswith(f"eifel analyze: error: unrecognized arguments: {said}")
+    with pytest.raises(SystemExit, match="2"):
+        main(["analyze", "x.pcap", "--foo"])
+    assert capsys.readouterr().err.endswith("unrecognized arguments: --foo\n")
 
 
 @pytest.mark.parametrize("command", [[], ["analyze"], ["truth", "score"]])

@@ -57,6 +57,11 @@ ASKED = {
     "analyze-fail-if": ["analyze", "two.pcapng", "--fail-if", "spurious > 0", "--fail-if", "needed > 99 %"],
     "analyze-extract-two": ["analyze", "two.pcapng", "two.pcapng", "--extract-path", "path.toml"],
     "analyze-tshark-two": ["analyze", "two.pcapng", "two.pcapng", "--compare-tshark"],
+    "whatif-nothing": ["whatif", "two.pcapng"],
+    "whatif-ranges": [
+        *("whatif", "two.pcapng", "--draws", "5", "--set", "sender.detect=none"),
+        *("--also", "sender.detect=f-rto,sender.respond=rfc4015"),
+    ],
     "sweep-many": ["sweep", "many.toml", "--show", "bytes", "--out", "many"],
     "sweep-unknown-number": ["sweep", "sweep.toml", "--show", "bytes,nothing"],
     "sweep-unknown-flow": ["sweep", "sweep.toml", "--flow", "nobody"],
@@ -109,38 +114,12 @@ def test_a_refused_path_is_named(
     assert "eifel run" in (place / "path.toml").read_text()
     monkeypatch.setattr(CapturedPath, "refused", property(lambda _: "the replayed sender differs"))
     asked("analyze-extract-refused", ["analyze", "two.pcapng", "--extract-path", "path.toml"])
-    asked("whatif-refused", ["whatif", "two.pcapng", "--set", "sender.detect=none"])
-    asked("whatif-refused-json", ["whatif", "two.pcapng", "--set", "sender.detect=none", "--json"])
 
     def no_path(*_: object, **__: object) -> None:
         raise PathError("two.pcapng: one queue does not explain it")
 
     monkeypatch.setattr("eifel.captured_path.extract_path", no_path)
-    asked("whatif-no-path", ["whatif", "two.pcapng", "--set", "sender.detect=none"])
-    asked("whatif-no-path-json", ["whatif", "two.pcapng", "--set", "sender.detect=none", "--json"])
-    asked("whatif-nothing", ["whatif", "two.pcapng"])
     asked("analyze-no-path", ["analyze", "two.pcapng", "--extract-path", "path.toml"])
-
-
-def test_a_prediction_is_a_table_of_ranges(
-    asked: Callable[[str, list[str]], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def sender(name: str, number: int) -> dict[str, Any]:
-        ranges = {"goodput_bps": (1e6, 2e6), "time_s": (3.25, 4.5), "retransmissions": (2, 7)}
-        shown = {n: {"low": low + number, "high": high * (1 + number)} for n, (low, high) in ranges.items()}
-        return {"name": name, "faster": 0.125 * (1 + number), **shown}
-
-    found = {
-        "draws": 17,
-        "senders": [sender("captured", 0), sender("with none", 1), sender("with DSACK", 2)],
-        "orders": [
-            {"share": 0.625, "senders": [["with none"], ["as captured", "twin"]]},
-            {"share": 0.1, "senders": [["captured"]]},
-        ],
-    }
-    monkeypatch.setattr(CapturedPath, "refused", property(lambda _: None))
-    monkeypatch.setattr(CapturedPath, "whatif", lambda *_, **__: found)
-    asked("whatif-ranges", ["whatif", "two.pcapng", "--also", "sender.detect=none"])
 
 
 def test_an_end_of_a_sweep_says_how_to_go_on(

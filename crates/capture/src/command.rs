@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::files;
+use crate::frame::source::plain;
 use crate::report::condition::{Condition, failures};
 use crate::report::{Report, VERSION, score, text};
 use crate::result::{Retransmission, Summary};
@@ -25,6 +26,9 @@ usage: eifel analyze [OPTIONS] FILE ...
   --score TRUTH.csv     compare with the truth
   --fail-if CONDITION   exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a
                         number or a share of all segments with data, as 'spurious>1%'; may be repeated
+
+The Python package adds a page with graphs, tables in Parquet, metrics for OpenTelemetry, the path as a scenario, a
+comparison with tshark, captures of both ends, and folders of captures.
 
 example: eifel analyze capture.pcapng --fail-if 'spurious>1%'
 ";
@@ -66,6 +70,9 @@ fn analyze(words: &[String], out: &mut dyn Write) -> Result<(u8, Vec<String>), F
     if paths.is_empty() {
         return Err(refused("analyze: no file; see --help"));
     }
+    if let Some(folder) = paths.iter().find(|path| path.is_dir()).map(|path| path.display()) {
+        return Err(refused(format!("{folder}: a folder; expected its files, as {folder}/*.pcap")));
+    }
     expect_outputs(&options, &paths)?;
     if options.has("--lines") {
         let [file] = &paths[..] else { return Err(refused("--lines: expected one file")) };
@@ -86,13 +93,13 @@ fn analyze(words: &[String], out: &mut dyn Write) -> Result<(u8, Vec<String>), F
     match options.text("--csv") {
         Some("-") => print(out, &report.csv())?,
         Some(file) => std::fs::write(file, report.csv())
-            .map_err(|error| Failure { code: FAILED, message: format!("{file}: {error}") })?,
+            .map_err(|error| Failure { code: FAILED, message: format!("{file}: {}", plain(&error)) })?,
         None => {}
     }
     match truth {
-        Some(truth) => print(out, &format!("{}\n", score::score(&truth, &report.retransmissions).json()))?,
         None if options.text("--csv") == Some("-") => {}
-        None if options.has("--json") => print(out, &json(&report))?,
+        truth if options.has("--json") => print(out, &json(&report, truth.as_deref()))?,
+        Some(truth) => print(out, &score::score(&truth, &report.retransmissions).text())?,
         None => print(out, &text::summary(&report))?,
     }
     let failures = failures(&report, &conditions);
@@ -101,15 +108,18 @@ fn analyze(words: &[String], out: &mut dyn Write) -> Result<(u8, Vec<String>), F
     Ok((code, damages.chain(failures).collect()))
 }
 
-/// Returns the report as its schema says.
-fn json(report: &Report) -> String {
+/// Returns the report as its schema says, with the score if there is a truth.
+fn json(report: &Report, truth: Option<&[score::KnownRetransmission]>) -> String {
     let content = report.json();
-    let rest = content.strip_prefix('{').unwrap_or(&content);
-    format!("{{\"schema\":\"analyze\",\"version\":{VERSION},{rest}\n")
+    let rest = content.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default();
+    let score = truth.map(|truth| score::score(truth, &report.retransmissions));
+    let score = score.and_then(|score| serde_json::to_string(&score).ok());
+    let score = score.map_or(String::new(), |score| format!(",\"score\":{score}"));
+    format!("{{\"schema\":\"analyze\",\"version\":{VERSION},{rest}{score}}}\n")
 }
 
 fn truth(file: &str) -> Result<Vec<score::KnownRetransmission>, Failure> {
-    let text = std::fs::read_to_string(file).map_err(|error| refused(format!("{file}: {error}")))?;
+    let text = std::fs::read_to_string(file).map_err(|error| refused(format!("{file}: {}", plain(&error))))?;
     score::read_truth(&text).map_err(|error| refused(format!("{file}: {error}")))
 }
 

@@ -1,5 +1,5 @@
-//! What the commands of `eifel` share: the words of a command line, exit codes, and output that a
-//! reader may close.
+//! What the commands of `eifel` share: the words of a command line, exit codes, pages and numbers for
+//! people, and output that a reader may close.
 //!
 //! ```
 //! use eifel_command::Options;
@@ -10,7 +10,9 @@
 //! assert_eq!(options.rest, ["host"]);
 //! ```
 
+pub mod number;
 mod options;
+pub mod page;
 #[cfg(unix)]
 mod signals;
 
@@ -40,6 +42,16 @@ impl Display for Usage {
 
 impl std::error::Error for Usage {}
 
+/// Words that are less similar than this are not meant.
+const SIMILAR: f64 = 0.85;
+
+/// Returns `; nearest: WORD` for the known word that a mistyped one is most similar to; nothing if none is.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let similar = known.into_iter().map(|known| (strsim::jaro_winkler(word, known), known));
+    let nearest = similar.filter(|(likeness, _)| *likeness >= SIMILAR).max_by(|a, b| a.0.total_cmp(&b.0));
+    nearest.map_or(String::new(), |(_, known)| format!("; nearest: {known}"))
+}
+
 /// Writes `text` to standard output. A reader that closes it early is no error.
 ///
 /// # Errors
@@ -60,6 +72,14 @@ pub fn unless_closed(written: io::Result<()>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_similar_word_is_offered() {
+        let known = ["analyze", "live", "script", "watch", "whatif"];
+        assert_eq!(nearest("anlyze", known), "; nearest: analyze");
+        assert_eq!(nearest("what-if", known), "; nearest: whatif");
+        assert_eq!(nearest("run", known), "");
+    }
 
     #[test]
     fn a_closed_pipe_is_no_error_and_a_full_disk_is() {

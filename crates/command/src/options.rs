@@ -1,6 +1,6 @@
 //! The words of a command line: options with a value, switches, and other words.
 
-use crate::Usage;
+use crate::{Usage, nearest};
 use std::str::FromStr;
 
 /// A parsed command line.
@@ -23,6 +23,10 @@ impl Options {
         let mut read = Self::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
+            if let Some((name, value)) = word.split_once('=').filter(|(name, _)| valued.contains(name)) {
+                read.given.push((name.to_owned(), value.to_owned()));
+                continue;
+            }
             match word.as_str() {
                 "--" => read.command = words.by_ref().cloned().collect(),
                 "-h" | "--help" => return Ok(None),
@@ -31,8 +35,9 @@ impl Options {
                     read.given.push((word.clone(), value.clone()));
                 }
                 option if switches.contains(&option) => read.given.push((word.clone(), String::new())),
-                option if option.starts_with("--") => {
-                    return Err(Usage(format!("unknown option {option}; see --help")));
+                option if option.starts_with('-') && option != "-" => {
+                    let known = valued.iter().chain(switches).copied();
+                    return Err(Usage(format!("unknown option {option}{}; see --help", nearest(option, known))));
                 }
                 _ => read.rest.push(word.clone()),
             }
@@ -122,9 +127,22 @@ mod tests {
             (options.rest, options.command),
             (vec!["target".to_owned()], vec!["ls".to_owned(), "--json".to_owned()])
         );
-        let options = read(&["--bytes", "1", "--bytes", "64K"]);
+        let options = read(&["--bytes", "1", "--bytes=64K"]);
         assert!(matches!(options.bytes("--bytes"), Ok(Some(64_000))));
         assert!(!options.has("--json") && options.text("--seconds").is_none());
+    }
+
+    #[test]
+    fn an_unknown_option_is_refused_with_the_nearest_one() {
+        for (word, said) in [
+            ("--byte", "unknown option --byte; nearest: --bytes; see --help"),
+            ("--zzz", "unknown option --zzz; see --help"),
+            ("-v", "unknown option -v; see --help"),
+        ] {
+            let refused = Options::read(&[word.to_owned()], &["--bytes"], &["--json"]);
+            assert_eq!(refused.unwrap_err(), Usage(said.to_owned()));
+        }
+        assert_eq!(read(&["-"]).rest, ["-"], "standard input");
     }
 
     #[test]

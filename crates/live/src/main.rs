@@ -1,10 +1,11 @@
 //! `eifel`: the commands that need no Python, in one file to copy to a host.
 
 use std::ffi::OsString;
-use std::io::{BufWriter, Write, stderr, stdout};
+use std::io::{BufWriter, IsTerminal, Write, stderr, stdout};
 use std::process::ExitCode;
 
-use eifel_command::{BAD_INPUT, FAILED, OK, print, unless_closed};
+use eifel_command::page::{Screen, WITHOUT_TERMINAL};
+use eifel_command::{BAD_INPUT, FAILED, OK, nearest, print, unless_closed};
 
 const USAGE: &str = "\
 Spurious retransmissions: which they are in a capture, and the engine on a real network.
@@ -14,21 +15,35 @@ usage: eifel analyze [OPTIONS] FILE ...
        eifel live COMMAND ...
        eifel script [OPTIONS] FILE|FOLDER ...
        eifel watch [OPTIONS]
+       eifel whatif [OPTIONS] FILE
 
   analyze   says of each retransmission in a capture why it was sent, and whether it was needed
   counters  says what the kernel's TCP counters mean, and estimates the needless share of retransmissions
   live      sends, receives, records and judges on a real network
   script    holds conversations with a connection, in packetdrill's grammar and virtual time
   watch     says of each retransmission of this host why it was sent, and whether it was needed, as it happens
+  whatif    runs other senders over the path that a capture shows
 
 `eifel analyze --help` and so on say more. The Python package adds simulation, sweeps, reports and pictures.
 ";
 
+/// The commands, as they stand in the usage.
+const COMMANDS: [&str; 6] = ["analyze", "counters", "live", "script", "watch", "whatif"];
+
 fn main() -> ExitCode {
-    let mut words = std::env::args_os().skip(1);
+    ExitCode::from(run(std::env::args_os().skip(1).collect()))
+}
+
+fn run(mut words: Vec<OsString>) -> u8 {
+    if words.first().is_some_and(|first| first == "help") {
+        // `eifel help live send` is `eifel live send --help`.
+        words.remove(0);
+        words.push("--help".into());
+    }
+    let mut words = words.into_iter();
     let name = words.next();
     let rest: Vec<OsString> = words.collect();
-    ExitCode::from(match name.as_deref().and_then(|name| name.to_str()) {
+    match name.as_deref().and_then(|name| name.to_str()) {
         Some("live") => {
             let program = std::env::current_exe().map_or_else(|_| "eifel".into(), OsString::from);
             eifel_live::command::main(&[program, "live".into()], &rest, None)
@@ -37,14 +52,16 @@ fn main() -> ExitCode {
         Some("counters") => with(eifel_watch::command::counters::main, rest),
         Some("script") => with(eifel_script::command::main, rest),
         Some("watch") => with(eifel_watch::command::main, rest),
+        Some("whatif") => with(whatif, rest),
         Some("-h" | "--help") => shown(USAGE),
         Some("--version") => shown(concat!("eifel ", env!("CARGO_PKG_VERSION"), "\n")),
         None if name.is_none() => refused("no command; see --help"),
-        _ => refused(&format!(
-            "{:?} is no command; expected analyze, counters, live, script or watch",
-            name.unwrap_or_default()
-        )),
-    })
+        _ => {
+            let name = name.unwrap_or_default();
+            let near = nearest(&name.to_string_lossy(), COMMANDS);
+            refused(&format!("{name:?} is no command{near}; expected {}; see --help", COMMANDS.join(", ")))
+        }
+    }
 }
 
 type Command = fn(&[String], &mut dyn Write, &mut dyn Write) -> u8;
@@ -57,6 +74,22 @@ fn with(command: Command, words: Vec<OsString>) -> u8 {
     let mut out = BufWriter::new(stdout().lock());
     let code = command(&words, &mut out, &mut stderr().lock());
     unless_closed(out.flush()).map_or_else(|error| unwritten(&error), |()| code)
+}
+
+fn whatif(words: &[String], out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    let size = rustix::termios::tcgetwinsize(stdout()).ok().map(|size| usize::from(size.ws_col));
+    let columns = size.filter(|columns| *columns > 0).unwrap_or(WITHOUT_TERMINAL);
+    let screen = Screen { columns, styled: stdout().is_terminal() };
+    let is_seen = stderr().is_terminal();
+    let mut says = |what: &str, done: u64, all: u64| {
+        // A counter that cannot be written is no failure of the command.
+        if is_seen && all > 0 {
+            let share = 100 * done.min(all) / all;
+            _ = write!(stderr(), "\r{what} {share} %\x1b[K{}", if done < all { "" } else { "\r\x1b[K" });
+        }
+        Ok(())
+    };
+    eifel_whatif::command::main(words, screen, (out, err), &mut says)
 }
 
 fn shown(text: &str) -> u8 {

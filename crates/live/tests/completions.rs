@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 const CASES: [(&str, &[&str]); 6] = [
-    ("", &["analyze", "counters", "live", "script", "watch"]),
+    ("", &["analyze", "counters", "live", "script", "watch", "whatif"]),
     ("an", &["analyze"]),
     ("analyze --fai", &["--fail-if"]),
     ("analyze x.pcap --js", &["--json"]),

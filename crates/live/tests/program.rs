@@ -25,7 +25,12 @@ fn each_command_ends_with_its_code() {
         (&["--help"][..], 0, "usage: eifel analyze"),
         (&["--version"], 0, concat!("eifel ", env!("CARGO_PKG_VERSION"))),
         (&[], 2, "no command"),
-        (&["run"], 2, "\"run\" is no command; expected analyze, counters, live, script or watch"),
+        (&["run"], 2, "\"run\" is no command; expected analyze, counters, live, script, watch, whatif; see --help"),
+        (&["anlyze"], 2, "\"anlyze\" is no command; nearest: analyze; expected"),
+        (&["help"], 0, "usage: eifel analyze"),
+        (&["help", "whatif"], 0, "example: eifel whatif"),
+        (&["help", "live", "send"], 0, "usage: eifel live send"),
+        (&["analyze", "-v", &capture], 2, "unknown option -v; see --help"),
         (&["analyze", &capture], 0, "6 of 9 retransmissions were needless"),
         (&["analyze", &capture, "--fail-if", "spurious>5"], 1, "fails because of --fail-if 'spurious>5'"),
         (&["analyze", "/nowhere.pcap"], 2, "No such file"),
@@ -33,6 +38,9 @@ fn each_command_ends_with_its_code() {
         (&["analyze", "--help"], 0, "example: eifel analyze"),
         (&["script", &script], 0, " passed\n"),
         (&["script", &capture], 2, "not a text file in UTF-8"),
+        (&["whatif", "--help"], 0, "example: eifel whatif"),
+        (&["whatif", "/nowhere.pcap", "--set", "sender.detect=none"], 2, "No such file"),
+        (&["whatif", &capture, "--set", "sender.detect=none"], 1, "what you can do: "),
         (&["live", "--help"], 0, "usage: eifel live send"),
         (&["live", "fly"], 2, "no such command"),
     ] {
@@ -47,8 +55,13 @@ fn each_command_ends_with_its_code() {
 fn json_has_the_versions_of_the_published_schemas() {
     let folder = crates().parent().unwrap().join("docs/reference/schemas");
     let script = crates().join("script/scripts/rfc3522").display().to_string();
-    for (name, words) in [("analyze", ["analyze", "--json", &capture()]), ("script", ["script", "--json", &script])] {
-        let found: serde_json::Value = serde_json::from_slice(&called(&words).stdout).unwrap();
+    let capture = capture();
+    for (name, words) in [
+        ("analyze", &["analyze", "--json", &capture][..]),
+        ("script", &["script", "--json", &script]),
+        ("whatif", &["whatif", "--json", "--set=sender.detect=none", &capture]),
+    ] {
+        let found: serde_json::Value = serde_json::from_slice(&called(words).stdout).unwrap();
         let schema = std::fs::read(folder.join(format!("{name}.schema.json"))).unwrap();
         let schema: serde_json::Value = serde_json::from_slice(&schema).unwrap();
         for key in ["schema", "version"] {
@@ -69,6 +82,7 @@ fn a_closed_pipe_is_no_error_and_a_full_disk_is_one_line() {
         &["analyze", "--csv", "-", &capture],
         &["--help"],
         &["script", "--help"],
+        &["whatif", "--help"],
     ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);

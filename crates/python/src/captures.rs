@@ -44,6 +44,11 @@ impl Captures {
         text::summary(&self.report)
     }
 
+    /// Returns the words of the summary that the page shows too, as a JSON object.
+    fn words(&self) -> String {
+        serde_json::json!(text::words(&self.report)).to_string()
+    }
+
     /// Writes the only capture file again with the verdicts as comments, as pcapng.
     fn annotate(&self, output: PathBuf) -> PyResult<()> {
         files::annotate(&self.report, &output).map_err(CaptureError::new_err)
@@ -77,10 +82,11 @@ impl Captures {
         Ok(condition::failures(&self.report, &parsed(&conditions)?))
     }
 
-    /// Compares the report with the text of a truth file. Returns a JSON object.
-    fn score(&self, truth: &str) -> PyResult<String> {
+    /// Compares the report with the text of a truth file. Returns a JSON object, and the score for people.
+    fn score(&self, truth: &str) -> PyResult<(String, String)> {
         let truth = score::read_truth(truth).map_err(CaptureError::new_err)?;
-        Ok(score::score(&truth, &self.report.retransmissions).json())
+        let score = score::score(&truth, &self.report.retransmissions);
+        Ok((score.json(), score.text()))
     }
 }
 

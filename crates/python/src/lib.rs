@@ -49,6 +49,13 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// Formats a number for people, with the half-width of its interval if it has one.
+#[pyfunction]
+#[pyo3(signature = (value, half_width=None))]
+fn number(value: Option<f64>, half_width: Option<f64>) -> String {
+    eifel_command::number::number(value, half_width)
+}
+
 /// Returns the JSON Schema of a scenario file.
 #[pyfunction]
 fn schema() -> String {
@@ -99,6 +106,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<single::Run>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(number, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(document, module)?)?;
     module.add_function(wrap_pyfunction!(described_tables, module)?)?;
@@ -114,6 +122,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(captures::join, module)?)?;
     module.add_function(wrap_pyfunction!(captures::captured, module)?)?;
     module.add_function(wrap_pyfunction!(paths::extract_path, module)?)?;
+    module.add_function(wrap_pyfunction!(paths::way_on, module)?)?;
+    module.add_function(wrap_pyfunction!(paths::whatif, module)?)?;
     module.add_function(wrap_pyfunction!(paths::whatif_trial, module)?)?;
     module.add_function(wrap_pyfunction!(hunt::hunt_liars, module)?)?;
     module.add_function(wrap_pyfunction!(hunt::hunt_claim, module)?)?;

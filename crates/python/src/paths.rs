@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use eifel_whatif::events::{self, Captured};
-use eifel_whatif::path::{Path, Refusal};
-use eifel_whatif::replay::{self, Replay};
-use eifel_whatif::scenario;
+use eifel_command::page::Screen;
+use eifel_whatif::command;
+use eifel_whatif::found::{self, Error, Found};
+use eifel_whatif::path::Refusal;
 use eifel_whatif::trial::{self, CrossTraffic};
-use eifel_whatif::whatif::{self, RequestedSender};
+use eifel_whatif::whatif::RequestedSender;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::captures::CaptureError;
 
@@ -23,35 +23,43 @@ pyo3::create_exception!(
 
 /// The path of one connection in a capture, with the replay of its sender.
 #[pyclass(frozen)]
-pub(crate) struct CapturedPath {
-    captured: Captured,
-    path: Path,
-    replay: Replay,
-}
+pub(crate) struct CapturedPath(Found);
 
 #[pymethods]
 impl CapturedPath {
     /// Returns path, events and replay, as a JSON object.
     fn json(&self) -> String {
-        let flow = &self.captured.trace.flow;
-        json!({
-            "sender": flow.source,
-            "receiver": flow.destination,
-            "model": self.captured.model,
-            "path": self.path,
-            "events": self.captured.events(),
-            "replay": self.replay,
-        })
-        .to_string()
+        self.0.json().to_string()
     }
 
     /// Returns the path as a scenario with the replayed sender, as a JSON object.
     fn scenario(&self) -> String {
-        scenario::as_seen(&self.path, &self.replay.sender, 1).to_string()
+        self.0.scenario().to_string()
     }
 
-    /// Runs other senders over drawn paths. `asked` is a JSON list of objects with `name` and
-    /// `changes`. Returns a JSON object.
+    /// Returns why no prediction is made; `None` if the replay agrees with the capture.
+    fn refused(&self) -> Option<String> {
+        self.0.refused()
+    }
+
+    /// Describes the path in lines.
+    fn summary(&self) -> String {
+        self.0.summary()
+    }
+
+    /// Names what the capture leaves open.
+    fn open_quantities(&self) -> Vec<String> {
+        self.0.path.open_quantities()
+    }
+
+    /// Raises `PathError` for keys and values that no sender has. `changes` is a JSON object.
+    fn check(&self, changes: &str) -> PyResult<()> {
+        let sender = RequestedSender::new(String::new(), parsed(changes)?);
+        sender.check(&self.0.scenario()).map_err(|Refusal(why)| PathError::new_err(why))
+    }
+
+    /// Runs other senders over drawn paths. `asked` is a JSON list of pairs: a name, and an object of
+    /// changes. Returns a JSON object.
     fn whatif(
         &self,
         py: Python<'_>,
@@ -60,11 +68,11 @@ impl CapturedPath {
         seed: u64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
-        let asked: Vec<Value> = serde_json::from_str(asked).map_err(|error| PathError::new_err(error.to_string()))?;
-        let asked: Vec<RequestedSender> = asked.iter().map(sender).collect();
+        let asked: Vec<(String, Map<String, Value>)> = parsed(asked)?;
+        let asked: Vec<_> = asked.into_iter().map(|(name, changes)| RequestedSender::new(name, changes)).collect();
         let mut raised = None;
         let found = py.detach(|| {
-            whatif::whatif((&self.captured, &self.path, &self.replay), &asked, (draws, seed), &mut |done| {
+            self.0.whatif(&asked, (draws, seed), &mut |done| {
                 tell(progress.as_ref(), (u64::from(done), u64::from(draws)), &mut raised)
             })
         });
@@ -76,16 +84,15 @@ impl CapturedPath {
     }
 }
 
-fn sender(one: &Value) -> RequestedSender {
-    let changes = one["changes"].as_object().into_iter().flatten();
-    RequestedSender {
-        name: one["name"].as_str().unwrap_or_default().to_owned(),
-        changes: changes.map(|(key, value)| (key.clone(), value.clone())).collect(),
-    }
+fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| PathError::new_err(error.to_string()))
 }
 
 /// Calls `progress`, and checks for Ctrl-C. Stores an exception from either in `raised`.
-fn tell(progress: Option<&Py<PyAny>>, done: (u64, u64), raised: &mut Option<PyErr>) -> Result<(), String> {
+fn tell<Done>(progress: Option<&Py<PyAny>>, done: Done, raised: &mut Option<PyErr>) -> Result<(), String>
+where
+    Done: for<'py> pyo3::call::PyCallArgs<'py>,
+{
     Python::attach(|py| {
         let told = progress.map_or(Ok(()), |progress| progress.call1(py, done).map(drop));
         told.and_then(|()| py.check_signals()).map_err(|error| {
@@ -106,19 +113,42 @@ pub(crate) fn extract_path(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<CapturedPath> {
     let mut raised = None;
-    let read = py.detach(|| {
-        events::of_file(&file, connection, &mut |read, all| tell(progress.as_ref(), (read, all), &mut raised))
+    let found = py.detach(|| {
+        Found::of_file(&file, connection, &mut |read, all| tell(progress.as_ref(), (read, all), &mut raised))
     });
-    let captured = match (read, raised) {
-        (_, Some(error)) => return Err(error),
-        (Err(message), None) => return Err(CaptureError::new_err(message)),
-        (Ok(captured), None) => captured,
-    };
-    let name = file.display();
-    let refused = |Refusal(why): Refusal| PathError::new_err(format!("{name}: {why}"));
-    let path = captured.path().map_err(refused)?;
-    let replay = py.detach(|| replay::replay(&captured, &path)).map_err(refused)?;
-    Ok(CapturedPath { captured, path, replay })
+    match (found, raised) {
+        (_, Some(error)) => Err(error),
+        (Err(Error::Capture(message)), None) => Err(CaptureError::new_err(message)),
+        (Err(Error::Path(Refusal(why))), None) => Err(PathError::new_err(why)),
+        (Ok(found), None) => Ok(CapturedPath(found)),
+    }
+}
+
+/// Returns what the user of a refused capture can do.
+#[pyfunction]
+pub(crate) fn way_on(refusal: &str, file: &str) -> String {
+    found::way_on(refusal, file)
+}
+
+/// Runs `eifel whatif` with these words, for a screen of so many columns. Calls `progress` with the kind of
+/// work, what of it is done, and how much there is. Returns the exit code, and what the command wrote to
+/// standard output and to standard error.
+#[pyfunction]
+pub(crate) fn whatif(
+    py: Python<'_>,
+    words: Vec<String>,
+    columns: usize,
+    styled: bool,
+    progress: Py<PyAny>,
+) -> PyResult<(u8, String, String)> {
+    let (mut out, mut err, mut raised) = (Vec::new(), Vec::new(), None);
+    let code = py.detach(|| {
+        command::main(&words, Screen { columns, styled }, (&mut out, &mut err), &mut |what, done, all| {
+            tell(Some(&progress), (what, done, all), &mut raised)
+        })
+    });
+    let [out, err] = [out, err].map(|text| String::from_utf8_lossy(&text).into_owned());
+    raised.map_or(Ok((code, out, err)), Err)
 }
 
 /// Compares a prediction with the truth on a hidden path drawn from this seed. `cross` is `none`,

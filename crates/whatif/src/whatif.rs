@@ -4,6 +4,7 @@
 //! over each drawn path. The results are ranges of goodput, and how often each sender was faster
 //! than the captured one.
 
+use crate::change::put;
 use crate::events::Captured;
 use crate::path::{Path, Refusal};
 use crate::replay::{self, Replay};
@@ -137,34 +138,6 @@ fn one(path: &Path, replay: &Replay, asked: &[RequestedSender], (draw, seed): (u
 fn run(scenario: &Value) -> Result<Run, Refusal> {
     let events = replay::run(scenario)?;
     Ok([events.goodput_bps(), events.took_s, events.retransmissions as f64])
-}
-
-/// Sets the value of a key: a path through tables by name, and through lists by index or by an
-/// entry's `name`.
-///
-/// # Errors
-/// There is no such key.
-pub fn put(scenario: &mut Value, key: &str, value: Value) -> Result<(), Refusal> {
-    let of_flow = ["sender.", "tcp."].iter().any(|table| key.starts_with(table));
-    let whole = if of_flow { format!("flow.{}.{key}", scenario::FLOW) } else { key.to_owned() };
-    let mut place = scenario;
-    for part in whole.split('.') {
-        place = match place {
-            Value::Object(table) => table.entry(part).or_insert_with(|| Value::Object(Default::default())),
-            Value::Array(list) => {
-                let named = |entry: &Value| entry.get("name").and_then(Value::as_str) == Some(part);
-                let index = part.parse().ok().or_else(|| list.iter().position(named));
-                index.and_then(|index: usize| list.get_mut(index)).ok_or_else(|| nowhere(key, part))?
-            }
-            _ => return Err(nowhere(key, part)),
-        };
-    }
-    *place = value;
-    Ok(())
-}
-
-fn nowhere(key: &str, part: &str) -> Refusal {
-    Refusal(format!("--set {key}: {part:?} is no key; expected sender.KEY, tcp.KEY, or a key of the path's scenario"))
 }
 
 fn predicted(runs: &[Vec<Run>], index: usize, name: &str, off: f64) -> Predicted {

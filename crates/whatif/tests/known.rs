@@ -8,7 +8,7 @@ use eifel_whatif::fifo::Kind;
 use eifel_whatif::path::Path;
 use eifel_whatif::trial::{CrossTraffic, trial};
 use eifel_whatif::whatif::{self, RequestedSender};
-use eifel_whatif::{replay, scenario};
+use eifel_whatif::{change, replay, scenario};
 use serde_json::{Value, json};
 
 /// Returns a transfer of 3 MB at 4 Mbit/s and a round trip of 80 ms, with a queue of 40 packets and
@@ -228,7 +228,7 @@ fn an_unknown_key_of_a_change_is_named() {
     let mut scenario = known();
     for (key, said) in [("flow.other.sender.rto", "\"other\" is no key"), ("seed.x", "\"x\" is no key")] {
         scenario["seed"] = 1.into();
-        let error = whatif::put(&mut scenario, key, 1.into()).expect_err("there is no such key");
+        let error = change::put(&mut scenario, key, 1.into()).expect_err("there is no such key");
         assert!(error.0.contains(said), "{}", error.0);
     }
 }

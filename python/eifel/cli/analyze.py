@@ -4,7 +4,7 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ def _of_one_place(options: argparse.Namespace) -> int:
     try:
         _engine.check_conditions(options.fail_if)
         analysis = _analysis(options.files)
-        score = analysis.score(options.score) if options.score else None
+        score, lines = analysis.scored(options.score) if options.score else (None, "")
         _write(analysis, options)
         differences = _tshark(analysis, options) if options.compare_tshark else None
         extracted = _extract(options) if options.extract_path else None
@@ -62,7 +62,7 @@ def _of_one_place(options: argparse.Namespace) -> int:
     elif differences is not None:
         _print_differences(differences)
     elif score:
-        _print_score(score)
+        sys.stdout.write(lines)
     else:
         sys.stdout.write(str(analysis))
         if options.verbose:
@@ -141,23 +141,6 @@ def _print_differences(differences: list[dict[str, Any]]) -> None:
         frames = ", ".join(map(str, row["frames"]))
         shown.add_row(row["cause"], row["verdict"], row["tshark"], row["why"], str(row["count"]), frames)
     console().print(shown)
-
-
-def _print_score(score: Mapping[str, Any]) -> None:
-    all_, found = score["retransmissions"], score["found"]
-    print(f"{found} of {all_} retransmissions found, {score['not_in_truth']} that the truth does not have")
-    if score["matched_by"] != "frame":
-        print(f"the truth is of another capture: matched by {score['matched_by']} and sequence number, not by frame")
-    for name in ("cause_right", "verdict_right", "right"):
-        share = f"{100 * score[name] / all_:.1f} %" if all_ else "-"
-        print(f"{name.replace('_', ' '):15} {score[name]:8} {share:>8}")
-    print(f"of {score['cause_undecided']} undecided causes, {score['cause_undecided_right']} are named right")
-    print(
-        f"undecidable {score['undecidable']}, spurious called needed {score['spurious_called_needed']}, needed called "
-        f"spurious {score['needed_called_spurious']}, with certainty {score['needed_called_spurious_certainly']}"
-    )
-    for wrong in score["wrong"]:
-        print(f"  frame {wrong['frame']}, seq {wrong['seq']}, copy {wrong['copy']}: {wrong['truth']}; {wrong['found']}")
 
 
 def _print_tables(analysis: Analysis) -> None:

@@ -12,14 +12,26 @@ else:
     Commands = Any
 
 
+OPTION = 0.8
+"""The least likeness of an option that is named. All begin alike."""
+
+
 class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuses a word that is no choice, and names the nearest one."""
         if action.choices is not None and value not in action.choices:
             words = [str(choice) for choice in action.choices]
-            near = get_close_matches(str(value), words, n=1)
-            meant = f"; did you mean {near[0]}?" if near else ""
+            meant = _meant(str(value), words)
             raise argparse.ArgumentError(action, f"{value!r} is unknown{meant} (allowed: {', '.join(words)})")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuses words that are no arguments, with the usage of the command itself, and names the nearest option."""
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            word = unknown[0].partition("=")[0]
+            meant = _meant(word, [*self._option_string_actions], OPTION) if word.startswith("-") else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
+        return options, unknown
 
     def word(self, name: str, metavar: str, text: str, **more: Any) -> None:
         self.add_argument(name, metavar=metavar, help=text, **more)
@@ -55,6 +67,11 @@ class Parser(argparse.ArgumentParser):
 
     def jobs(self) -> None:
         self.positive("--jobs", "N", "threads (default: all cores)")
+
+
+def _meant(word: str, known: list[str], least: float = 0.6) -> str:
+    near = get_close_matches(word, known, n=1, cutoff=least)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def command(commands: Commands, name: str, summary: str, example: str, *, json: bool = True) -> Parser:

@@ -28,7 +28,8 @@ def _complete_files(parser: argparse.ArgumentParser, file: object) -> None:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
                 _complete_files(command, file)
-        elif action.type is path:
+        elif action.type is path or action.nargs == argparse.REMAINDER:
+            # Words of a command that the engine parses are options, or names of files.
             action.complete = file  # type: ignore[attr-defined]
 
 
@@ -392,22 +393,7 @@ def _add_analyze(commands: Commands) -> None:
 
 
 def _add_whatif(commands: Commands) -> None:
-    parser = command(
-        commands,
-        "whatif",
-        "run other senders over the path that a capture shows",
-        "eifel whatif capture.pcapng --set sender.detect=eifel-timestamps --set sender.respond=rfc4015",
-    )
-    parser.path("file", "FILE", "a capture made at the sender of the data")
-    parser.repeated(
-        "--set",
-        "KEY=VALUE",
-        "a change, as sender.rto=linux, tcp.sack=false or point_to_point.queue.packets=50; all make one sender",
-    )
-    parser.repeated("--also", "KEY=VALUE,…", "another sender to compare; may be repeated")
-    parser.natural("--connection", "N", "the number of the connection (default: the one with most data)")
-    parser.positive("--draws", "N", "paths drawn from what the capture leaves open (100)", default=100)
-    parser.natural("--seed", "S", "the seed of these draws (1)", default=1)
+    _add_of_engine(commands, "whatif", "run other senders over the path that a capture shows")
 
 
 def _add_captures(commands: Commands) -> None:

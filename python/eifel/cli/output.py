@@ -14,8 +14,6 @@ from rich.text import Text
 WIDTH_WITHOUT_TERMINAL = 140
 NARROW = 100
 """Terminals with fewer columns are narrow."""
-MOST_DIGITS = 9
-"""The most digits after the point. Smaller numbers are written with a power of ten."""
 
 
 class _Output(Console):
@@ -127,22 +125,9 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
 
 def number(value: float | None, half_width: float | None = None) -> str:
     """Formats a number: four digits, or down to the precision of its interval, in groups of three."""
-    if value is None or math.isnan(value):
-        return "-"
-    # The mean of equal values is off by a rounding error, and so is its half-width.
-    if not half_width or half_width < 1e-12 * abs(value):
-        digits = 0 if value == 0 else max(0, 3 - math.floor(math.log10(abs(value))))
-        return _grouped(value, digits, strip=True)
-    # Both numbers go to the second digit of the half-width.
-    digits = max(0, 1 - math.floor(math.log10(half_width)))
-    return f"{_grouped(value, digits)} ± {_grouped(half_width, digits)}"
+    from eifel import _engine
 
-
-def _grouped(value: float, digits: int, *, strip: bool = False) -> str:
-    if digits > MOST_DIGITS:
-        return f"{value:.3g}"
-    text = f"{value:,.{digits}f}".replace(",", " ")
-    return text.rstrip("0").rstrip(".") if strip and "." in text else text
+    return _engine.number(value, half_width)
 
 
 def size(count: int) -> str:

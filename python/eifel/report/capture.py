@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eifel.captures import PROBES, Analysis, repairs
+from eifel.captures import Analysis, repairs
 from eifel.report import how, page
 from eifel.report.chart import coded, figure
 from eifel.report.columns import Packer
@@ -25,25 +25,28 @@ AROUND = 0.4
 LEAST_S = 0.05
 
 VERDICTS = ("spurious", "needed", "undecidable")
-PLACES = {"sender": "at the sender", "receiver": "at the receiver", "between": "on the path between"}
 
 Row = Mapping[str, Any]
 
 
 def build_captures(analysis: Analysis) -> str:
     """Returns the page as HTML that works offline."""
-    report = analysis.report
+    report, words = analysis.report, analysis.words
     names = ", ".join(str(one["file"]) for one in report["captures"])
     body = [
         f'<header><h1>{escape(names)}</h1><p class="dim">{_count(report["connections"], "connection")} with data, '
-        f"{_count(repairs(report), 'retransmission')}</p>{_total(report)}{how()}</header>",
-        _summary(report),
-        _advice(report["advice"]),
+        f"{_count(repairs(report), 'retransmission')}</p>{_total(report, words)}{how()}</header>",
+        _summary(report, words),
+        _advice(report["advice"], words["faults"]),
     ]
+    if words["without_advice"]:
+        body.append(f"<section><p>{escape(words['without_advice'])}</p></section>")
     drawn = sorted(_directions(report), key=lambda one: -len(one[2]))[:MOST_GRAPHS]
     one_file = len(report["captures"]) == 1 and report["captures"][0]["file"] != "-"
+    said = {(one["connection"], one["sender"]): one["lines"] for one in words["directions"]}
     for connection, end, rows in drawn:
-        body.append(_section(analysis if one_file else None, connection, end, rows))
+        lines = said.get((connection["connection"], end), ["keep-alives and probes only"])
+        body.append(_section(analysis if one_file else None, connection, end, rows, lines))
     return page(f"Retransmissions in {names}", "".join(body), True, ("capture.js",))
 
 
@@ -62,29 +65,15 @@ def _directions(report: Row) -> Iterator[tuple[Row, str, Sequence[Row]]]:
                 yield connection, end, rows
 
 
-def _total(report: Row) -> str:
-    """Returns the total in words, and what was not analysed."""
-    return f'<p class="see">{escape(report["headline"])}</p>{_unread(report)}'
-
-
-def _unread(report: Row) -> str:
-    """Returns a list of what was not analysed, or not until its end."""
-    probes = len(report["retransmissions"]) - len(repairs(report))
+def _total(report: Row, words: Row) -> str:
+    """Returns the total in words, and what was not analysed, or not until its end."""
+    total = f'<p class="see">{escape(report["headline"])}</p>'
     found = [f"{one['file']}: reading stopped: {one['error']}" for one in report["captures"] if one["error"]]
-    found += [f"frames not analysed, {why}: {count}" for why, count in report["others"].items()]
-    counts = {
-        "keep-alives and zero-window probes, which repair nothing": probes,
-        "times that the clock went back": report["times_clock_went_back"],
-        "connections that were evicted before they ended": report["evicted"],
-    }
-    found += [f"{what}: {count}" for what, count in counts.items() if count]
-    if not found:
-        return ""
-    entries = "".join(f"<li>{escape(one)}</li>" for one in found)
-    return f'<p>Not counted:</p><ul class="unread">{entries}</ul>'
+    entries = "".join(f"<li>{escape(one)}</li>" for one in [*found, *words["unread"]])
+    return f'{total}<p>Left out:</p><ul class="unread">{entries}</ul>' if entries else total
 
 
-def _summary(report: Row) -> str:
+def _summary(report: Row, words: Row) -> str:
     rows = repairs(report)
     if not rows:
         return ""
@@ -102,10 +91,11 @@ def _summary(report: Row) -> str:
     titles = "".join(
         f'<th class="n">{title}</th>' for title in ("all", "spurious", "certain", "needed", "certain", "undecidable")
     )
-    return _table(f"<th>cause</th>{titles}", lines)
+    legend = "".join(f'<p class="dim">{escape(line)}</p>' for line in words["legend"])
+    return _table(f"<th>cause</th>{titles}", lines, after=legend)
 
 
-def _advice(advice: Sequence[Row]) -> str:
+def _advice(advice: Sequence[Row], faults: Sequence[str]) -> str:
     """Returns a table of what the evidence shows about the path and its ends, and what to set there."""
     titles = {
         "fault": "the path",
@@ -115,9 +105,9 @@ def _advice(advice: Sequence[Row]) -> str:
         "source": "source",
     }
     lines = []
-    for one in advice:
+    for one, fault in zip(advice, faults, strict=True):
         cells = "".join(f"<td>{escape(one[name])}</td>" for name in titles if name != "fault")
-        lines.append(f"<tr><th>{escape(one['fault'].replace('-', ' '))}</th>{cells}</tr>")
+        lines.append(f"<tr><th>{escape(fault)}</th>{cells}</tr>")
     if not lines:
         return ""
     head = "".join(f"<th>{title}</th>" for title in titles.values())
@@ -125,44 +115,20 @@ def _advice(advice: Sequence[Row]) -> str:
     return _table(head, lines, named)
 
 
-def _table(head: str, lines: Sequence[str], before: str = "") -> str:
+def _table(head: str, lines: Sequence[str], before: str = "", after: str = "") -> str:
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    return f'<section>{before}<div class="scroll" tabindex="0">{table}</div></section>'
+    return f'<section>{before}<div class="scroll" tabindex="0">{table}</div>{after}</section>'
 
 
-def _section(analysis: Analysis | None, connection: Row, end: str, rows: Sequence[Row]) -> str:
-    way = connection["directions"][0 if end == "client" else 1]
+def _section(analysis: Analysis | None, connection: Row, end: str, rows: Sequence[Row], said: Sequence[str]) -> str:
     ends = (connection["client"], connection["server"])
     source, destination = ends if end == "client" else reversed(ends)
-    all_ = [row for row in rows if row["cause"] not in PROBES]
-    spurious = sum(row["verdict"] == "spurious" for row in all_)
-    judged = (
-        f"{spurious} of {len(all_)} retransmissions spurious{_cost(way)}" if all_ else "keep-alives and probes only"
-    )
     label = f"{source} → {destination}"
     chart, origin = _chart(analysis, connection, end, rows, label) if analysis else ("", connection["time_s"])
     return (
         f'<section><h2><span class="id">connection {connection["connection"]}</span>{escape(label)}</h2>'
-        f"<p>{judged}, {way['bytes']} bytes in {way['segments']} segments; "
-        f"captured {PLACES.get(way['vantage'], 'at an unknown place')}{_model(way)}.</p>"
-        f"{chart}{_episodes(rows, origin)}</section>"
+        f"<p>{escape('; '.join(said))}.</p>{chart}{_episodes(rows, origin)}</section>"
     )
-
-
-def _cost(way: Row) -> str:
-    """Returns the bytes sent needlessly, and what smaller windows cost afterwards."""
-    cost = way["cost"]
-    if not cost["bytes_needless"]:
-        return ""
-    share = 100 * cost["bytes_needless"] / max(way["bytes"], 1)
-    said = f" ({cost['bytes_needless']} bytes sent needlessly, {share:.2f} %"
-    if cost["held_back_ms"] >= 0.5:
-        said += f"; then {cost['held_back_ms']:.0f} ms of sending lost"
-    return f"{said})"
-
-
-def _model(way: Row) -> str:
-    return f", sends like {escape(str(way['model']))}" if way["model"] else ""
 
 
 def _chart(analysis: Analysis, connection: Row, end: str, rows: Sequence[Row], label: str) -> tuple[str, float]:

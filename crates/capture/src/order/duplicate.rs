@@ -116,6 +116,11 @@ impl DuplicateFrames {
         self.identifications.repeats(identification)
     }
 
+    /// Returns whether a packet that has just passed is the next one, as [`Identifications::is_next`] does.
+    pub(crate) fn is_next(&self, identification: u16) -> bool {
+        self.identifications.is_next(identification)
+    }
+
     /// Returns the number of a packet that has just passed, as [`Identifications::number`] does.
     pub(crate) fn number(&self, identification: u16) -> u32 {
         self.identifications.number(identification)

@@ -95,6 +95,12 @@ impl Identifications {
         self.repeated == identification && identification != 0 && self.counts()
     }
 
+    /// Returns whether a packet that has just passed has the newest value, and the one with the value before
+    /// it has passed. So the sender sent nothing in between.
+    pub(crate) fn is_next(&self, identification: u16) -> bool {
+        self.newest == identification && self.passed[0] & 2 != 0 && self.counts()
+    }
+
     /// Returns whether an equal identification shows a duplicate, because it changes from packet to
     /// packet.
     pub(crate) fn varies(&self) -> bool {

@@ -18,6 +18,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::text::percentage;
 use crate::result::Retransmission;
 use crate::result::{Confidence, Verdict};
 use serde::Serialize;
@@ -131,6 +132,43 @@ impl Score {
     /// Returns the score as a JSON object.
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// Returns the score for people, in lines.
+    pub fn text(&self) -> String {
+        let all = self.retransmissions;
+        let mut lines = vec![format!(
+            "{} of {all} retransmissions found, {} that the truth does not have",
+            self.found, self.not_in_truth
+        )];
+        let by = match self.matched_by {
+            MatchedBy::Frame => None,
+            MatchedBy::Time => Some("time"),
+            MatchedBy::Order => Some("order"),
+        };
+        lines.extend(
+            by.map(|by| format!("the truth is of another capture: matched by {by} and sequence number, not by frame")),
+        );
+        let rights = [("cause right", self.cause_right), ("verdict right", self.verdict_right), ("right", self.right)];
+        for (name, right) in rights {
+            let share = if all == 0 { "-".to_owned() } else { percentage(right as usize, all as usize) };
+            lines.push(format!("{name:15} {right:8} {share:>8}"));
+        }
+        lines.push(format!(
+            "of {} undecided causes, {} are named right",
+            self.cause_undecided, self.cause_undecided_right
+        ));
+        lines.push(format!(
+            "undecidable {}, spurious called needed {}, needed called spurious {}, with certainty {}",
+            self.undecidable,
+            self.spurious_called_needed,
+            self.needed_called_spurious,
+            self.needed_called_spurious_certainly
+        ));
+        lines.extend(self.wrong.iter().map(|one| {
+            format!("  frame {}, seq {}, copy {}: {}; {}", one.frame, one.seq, one.copy, one.truth, one.found)
+        }));
+        lines.join("\n") + "\n"
     }
 }
 

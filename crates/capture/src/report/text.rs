@@ -8,6 +8,7 @@ use super::total::{self, counted, share};
 use super::{Report, advice};
 use crate::quic;
 use crate::result::{Cause, Confidence, DirectionSummary, End, Retransmission, Summary, Verdict};
+use serde::Serialize;
 
 /// The number of directions that a summary lists, those with the most spurious retransmissions
 /// first.
@@ -55,16 +56,9 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
         write!(text, ", {} without", report.connections_without_data)?;
     }
     writeln!(text)?;
-    for (other, count) in &report.others {
-        writeln!(text, "  {} not analysed: {other}", counted(*count, "frame", "frames"))?;
+    for line in unread(report) {
+        writeln!(text, "  {line}")?;
     }
-    if report.times_clock_went_back > 0 {
-        writeln!(text, "  the clock went back {}", counted(report.times_clock_went_back, "time", "times"))?;
-    }
-    if report.evicted > 0 {
-        writeln!(text, "  {} connections were evicted before they ended", report.evicted)?;
-    }
-    probes(report, text)?;
     if report.retransmissions.iter().any(|one| !one.repairs_nothing()) {
         causes(report, text)?;
         directions(report, text)?;
@@ -73,8 +67,65 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// Writes the segments that repeat data and repair nothing.
-fn probes(report: &Report, text: &mut String) -> std::fmt::Result {
+/// The words about a report that its page shows too.
+#[derive(Debug, Serialize)]
+pub struct Words {
+    /// What the causes, and the words of the table of causes, mean.
+    legend: Vec<String>,
+    /// What was not analysed, or does not count.
+    unread: Vec<String>,
+    /// The faults of the advice, in its order.
+    faults: Vec<&'static str>,
+    /// What to do, if no rule has advice.
+    without_advice: Option<&'static str>,
+    directions: Vec<DirectionWords>,
+}
+
+/// The words about a direction with retransmissions.
+#[derive(Debug, Serialize)]
+struct DirectionWords {
+    connection: u64,
+    sender: End,
+    lines: Vec<String>,
+}
+
+/// Returns the words about a report that its page shows too.
+pub fn words(report: &Report) -> Words {
+    let again = report.retransmissions.iter().any(|one| !one.repairs_nothing());
+    let directions = rows(report).into_iter().filter_map(|((connection, from_server), counts)| {
+        let one = report.connections.iter().find(|one| one.connection == connection)?;
+        let sender = if from_server { End::Server } else { End::Client };
+        Some(DirectionWords { connection, sender, lines: direction(one, from_server, counts) })
+    });
+    let advice = advice::advice(report);
+    Words {
+        legend: if again { legend(&by_cause(report)) } else { Vec::new() },
+        unread: unread(report),
+        faults: advice.iter().map(|one| one.fault.name()).collect(),
+        without_advice: (again && advice.is_empty()).then(|| without_advice(report)),
+        directions: directions.collect(),
+    }
+}
+
+/// Returns what was not analysed, or does not count.
+fn unread(report: &Report) -> Vec<String> {
+    let mut lines: Vec<String> = report
+        .others
+        .iter()
+        .map(|(other, count)| format!("{} not analysed: {other}", counted(*count, "frame", "frames")))
+        .collect();
+    if report.times_clock_went_back > 0 {
+        lines.push(format!("the clock went back {}", counted(report.times_clock_went_back, "time", "times")));
+    }
+    if report.evicted > 0 {
+        lines.push(format!("{} connections were evicted before they ended", report.evicted));
+    }
+    lines.extend(probes(report));
+    lines
+}
+
+/// Returns the number of segments that repeat data and repair nothing.
+fn probes(report: &Report) -> Option<String> {
     let count = |cause| report.retransmissions.iter().filter(|one| one.cause == cause).count() as u64;
     let kinds = [
         (count(Cause::KeepAlive), "keep-alive", "keep-alives"),
@@ -82,11 +133,9 @@ fn probes(report: &Report, text: &mut String) -> std::fmt::Result {
         (count(Cause::RepeatedFin), "FIN in a later ACK", "FINs in later ACKs"),
     ];
     let kinds: Vec<_> = kinds.iter().filter(|(count, ..)| *count > 0).collect();
-    if kinds.is_empty() {
-        return Ok(());
-    }
     let kinds: Vec<_> = kinds.iter().map(|(count, one, several)| counted(*count, one, several)).collect();
-    writeln!(text, "  not counted as retransmissions, since they repair nothing: {}", kinds.join(", "))
+    let said = || format!("not counted as retransmissions, since they repair nothing: {}", kinds.join(", "));
+    (!kinds.is_empty()).then(said)
 }
 
 /// The counts of one cause.
@@ -114,11 +163,16 @@ impl Row {
     }
 }
 
-fn causes(report: &Report, text: &mut String) -> std::fmt::Result {
+fn by_cause(report: &Report) -> BTreeMap<Cause, Row> {
     let mut causes: BTreeMap<Cause, Row> = BTreeMap::new();
     for one in report.retransmissions.iter().filter(|one| !one.repairs_nothing()) {
         causes.entry(one.cause).or_default().add(one);
     }
+    causes
+}
+
+fn causes(report: &Report, text: &mut String) -> std::fmt::Result {
+    let causes = by_cause(report);
     let titles = ["all", "spurious", "certain", "needed", "certain", "undecidable"].map(|title| format!("{title:>13}"));
     writeln!(text, "\n  {:<10}{}", "cause", titles.concat())?;
     for (cause, row) in &causes {
@@ -127,33 +181,34 @@ fn causes(report: &Report, text: &mut String) -> std::fmt::Result {
             [all, spurious, spurious_certain, needed, needed_certain, undecidable].map(|cell| format!("{cell:>13}"));
         writeln!(text, "  {:<10}{}", cause.name(), cells.concat())?;
     }
-    let named: Vec<_> = causes.keys().map(|cause| format!("{}: {}", cause.name(), cause.meaning())).collect();
-    wrap(text, "  ", &named.join("; "))?;
-    legend(causes.values(), text)
+    legend(&causes).iter().try_for_each(|line| wrap(text, "  ", line))
 }
 
-/// Writes what the words of the table mean, as far as they occur in it.
-fn legend<'a>(rows: impl Iterator<Item = &'a Row> + Clone, text: &mut String) -> std::fmt::Result {
-    let occurs = |count: fn(&Row) -> usize| rows.clone().any(|row| count(row) > 0);
+/// Returns what the causes mean, and the words of the table as far as they occur in it.
+fn legend(causes: &BTreeMap<Cause, Row>) -> Vec<String> {
+    let named: Vec<_> = causes.keys().map(|cause| format!("{}: {}", cause.name(), cause.meaning())).collect();
+    let occurs = |count: fn(&Row) -> usize| causes.values().any(|row| count(row) > 0);
     let words = [
         (occurs(|row| row.spurious), Verdict::Spurious.meaning()),
         (occurs(|row| row.needed), Verdict::Needed.meaning()),
         (occurs(|row| row.undecidable), Verdict::Undecidable.meaning()),
         (
-            occurs(|row| row.spurious_certain + row.needed_certain),
+            // The table has columns for it, also where all of them are 0.
+            occurs(|row| row.spurious + row.needed),
             ("certain", "proven, unless an end lies; otherwise likely"),
         ),
     ];
     let words: Vec<_> =
         words.iter().filter(|(occurs, _)| *occurs).map(|(_, (word, is))| format!("{word}: {is}")).collect();
-    wrap(text, "  ", &words.join("; "))
+    vec![named.join("; "), words.join("; ")]
 }
 
 /// Writes what the evidence says about the path, and what to set.
 fn advice(report: &Report, text: &mut String) -> std::fmt::Result {
     let all = advice::advice(report);
     if all.is_empty() {
-        return Ok(());
+        writeln!(text)?;
+        return wrap(text, "", without_advice(report));
     }
     writeln!(text, "\nwhat the evidence shows, and what to do (settings and counters are those of Linux)")?;
     for one in all {
@@ -163,6 +218,28 @@ fn advice(report: &Report, text: &mut String) -> std::fmt::Result {
         wrap(text, "    ", &format!("source: {}", one.source))?;
     }
     Ok(())
+}
+
+/// Returns what to do where no rule has advice.
+fn without_advice(report: &Report) -> &'static str {
+    if report.retransmissions.iter().all(|one| one.repairs_nothing() || one.cause == Cause::Syn) {
+        return "Only handshakes were sent again: see whether the other end listens there, and whether a firewall drops \
+                their packets.";
+    }
+    match [Verdict::Spurious, Verdict::Needed].map(|verdict| report.count(verdict) > 0) {
+        [true, _] if report.segments == 0 => {
+            "Advice is for TCP alone. --json gives the reason of each verdict, and the frame that shows it."
+        }
+        [true, _] => {
+            "The evidence names no setting that would have avoided the needless ones. --json gives the reason of each, and \
+             the frame that shows it."
+        }
+        [false, true] => {
+            "The path lost what was sent again, and nothing that a host sets mends that. Look for drops on the way: tc -s \
+             qdisc and ip -s link count those of a Linux host."
+        }
+        [false, false] => "A capture at the sender of the data, or at both ends, may show more.",
+    }
 }
 
 /// Writes a sentence in lines of at most 120 characters. The first line is indented by `indent`, the
@@ -187,7 +264,30 @@ fn wrap(text: &mut String, indent: &str, sentence: &str) -> std::fmt::Result {
 
 /// Writes the directions with the most spurious retransmissions.
 fn directions(report: &Report, text: &mut String) -> std::fmt::Result {
-    let mut found: BTreeMap<(u64, bool), [usize; 2]> = BTreeMap::new();
+    let rows = rows(report);
+    writeln!(text)?;
+    for ((number, from_server), counts) in rows.iter().take(MOST_SHOWN) {
+        let Some(one) = report.connections.iter().find(|one| one.connection == *number) else { continue };
+        let (from, to) = if *from_server { (one.server, one.client) } else { (one.client, one.server) };
+        write!(text, "connection {}: {from} -> {to}: ", one.connection)?;
+        let lines = direction(one, *from_server, *counts);
+        for (index, line) in lines.iter().enumerate() {
+            wrap(text, if index == 0 { "" } else { "  " }, line)?;
+        }
+    }
+    if rows.len() > MOST_SHOWN {
+        writeln!(text, "and {} more directions with retransmissions: see --json", rows.len() - MOST_SHOWN)?;
+    }
+    Ok(())
+}
+
+/// A connection, and whether its server sends.
+type Direction = (u64, bool);
+
+/// Returns each direction with retransmissions, and how many there are and are spurious; the most spurious
+/// first.
+fn rows(report: &Report) -> Vec<(Direction, [usize; 2])> {
+    let mut found: BTreeMap<Direction, [usize; 2]> = BTreeMap::new();
     let all = report.retransmissions.iter().filter(|one| !one.repairs_nothing());
     for Retransmission { connection, sender, verdict, .. } in all {
         let counts = found.entry((*connection, *sender == End::Server)).or_default();
@@ -196,48 +296,63 @@ fn directions(report: &Report, text: &mut String) -> std::fmt::Result {
     }
     let mut rows: Vec<_> = found.into_iter().collect();
     rows.sort_by_key(|(key, [all, spurious])| (usize::MAX - spurious, usize::MAX - all, *key));
-    writeln!(text)?;
-    for ((number, from_server), [all, spurious]) in rows.iter().take(MOST_SHOWN) {
-        let Some(one) = report.connections.iter().find(|one| one.connection == *number) else { continue };
-        direction(one, *from_server, (*all, *spurious), text)?;
-    }
-    if rows.len() > MOST_SHOWN {
-        writeln!(text, "and {} more directions with retransmissions: see --json", rows.len() - MOST_SHOWN)?;
-    }
-    Ok(())
+    rows
 }
 
-fn direction(one: &Summary, from_server: bool, counts: (usize, usize), text: &mut String) -> std::fmt::Result {
-    let (from, to) = if from_server { (one.server, one.client) } else { (one.client, one.server) };
+/// Describes a direction: its retransmissions, where it was seen, and what needless ones cost.
+fn direction(one: &Summary, from_server: bool, [all, spurious]: [usize; 2]) -> Vec<String> {
     let DirectionSummary { vantage, rtt_ms_min, model, cost, counts: data, .. } =
         &one.directions[usize::from(from_server)];
-    let (all, spurious) = counts;
-    writeln!(
-        text,
-        "connection {}: {from} -> {to}: {spurious} of {all} retransmissions spurious, {} bytes in {} segments",
-        one.connection, data.bytes, data.segments
-    )?;
-    write!(text, "  seen {}", vantage.name())?;
+    let mut lines = vec![format!(
+        "{spurious} of {} spurious, {} in {}",
+        counted(all as u64, "retransmission", "retransmissions"),
+        counted(data.bytes, "byte", "bytes"),
+        counted(data.segments, "segment", "segments")
+    )];
+    let mut seen = format!("seen {}", vantage.name());
     if let Some(rtt) = rtt_ms_min {
-        write!(text, ", round trip to the receiver at least {rtt:.3} ms")?;
+        seen += &format!(", round trip to the receiver at least {rtt:.3} ms");
     }
     if let Some(model) = model {
-        write!(text, ", sends like {model}")?;
+        seen += &format!(", sends like {}", stack(model));
     }
     if data.reordered > 0 {
-        write!(text, ", {} reordered", data.reordered)?;
+        seen += &format!(", {} reordered", data.reordered);
     }
-    writeln!(text)?;
-    if cost.bytes_needless == 0 {
-        return Ok(());
+    lines.push(seen);
+    if cost.bytes_needless > 0 {
+        let share = share(cost.bytes_needless, data.bytes);
+        let mut said = format!("cost: {} bytes sent needlessly, {share} of its bytes", cost.bytes_needless);
+        let [goodput, without] = [cost.goodput_bps, cost.goodput_without_bps].map(|bps| format!("{:.2}", bps / 1e6));
+        if let Some(window) = total::window(cost) {
+            said += &format!("; {window}");
+            if goodput != without {
+                said += &format!(": {goodput} Mbit/s instead of {without}");
+            }
+        }
+        lines.push(said);
     }
-    let share = share(cost.bytes_needless, data.bytes);
-    let mut said = format!("cost: {} bytes sent needlessly, {share} of its bytes", cost.bytes_needless);
-    if let Some(window) = total::window(cost) {
-        let (goodput, without) = (cost.goodput_bps / 1e6, cost.goodput_without_bps / 1e6);
-        let _ = write!(said, "; {window}: {goodput:.2} Mbit/s instead of {without:.2}");
+    lines
+}
+
+/// Returns the name of a stack's model in words.
+fn stack(model: &str) -> String {
+    let word = |part: &str| match part {
+        "linux" => "Linux".to_owned(),
+        "rfc" => "the RFCs".to_owned(),
+        "rfc9260" => "RFC 9260".to_owned(),
+        "bsd" => "BSD".to_owned(),
+        "f-rto" => "F-RTO".to_owned(),
+        "tlp" => "tail loss probes".to_owned(),
+        "undo" => "an undo of its reactions".to_owned(),
+        other => other.to_owned(),
+    };
+    for joint in [" without ", " with "] {
+        if let Some((base, part)) = model.split_once(&joint.replace(' ', "-")) {
+            return format!("{}{joint}{}", word(base), word(part));
+        }
     }
-    wrap(text, "  ", &said)
+    word(model)
 }
 
 pub(crate) fn percentage(part: usize, all: usize) -> String {
@@ -259,5 +374,19 @@ mod tests {
     #[test]
     fn control_characters_are_escaped() {
         assert_eq!(escaped("a\u{1b}[2Jä.pcap"), "a\\u{1b}[2Jä.pcap");
+    }
+
+    #[test]
+    fn a_stack_has_a_name_in_words() {
+        for (model, said) in [
+            ("linux", "Linux"),
+            ("linux-without-f-rto", "Linux without F-RTO"),
+            ("linux-without-undo", "Linux without an undo of its reactions"),
+            ("rfc-with-f-rto", "the RFCs with F-RTO"),
+            ("rfc9260", "RFC 9260"),
+            ("other", "other"),
+        ] {
+            assert_eq!(stack(model), said);
+        }
     }
 }

@@ -45,19 +45,20 @@ fn verdicts(report: &Report, rows: &[&Retransmission], spurious: usize) -> Strin
     if undecidable > 0 {
         others.push(format!("{undecidable} {} undecidable", if undecidable == 1 { "is" } else { "are" }));
     }
-    let of_bytes = share(bytes, sent);
+    // A segment that opens a connection has no data.
+    let of_bytes = match bytes {
+        0 => "no bytes of data".to_owned(),
+        bytes => format!("{} of the bytes sent", share(bytes, sent)),
+    };
     let all = rows.len() as u64;
     if spurious == 0 {
         let retransmissions = counted(all, "retransmission", "retransmissions");
-        return format!(
-            "{retransmissions}, {of_bytes} of the bytes sent: none is known to be needless; {}.",
-            others.join(", ")
-        );
+        return format!("{retransmissions}, {of_bytes}: none is known to be needless; {}.", others.join(", "));
     }
     let were = if spurious == 1 { "was" } else { "were" };
     let others = if others.is_empty() { String::new() } else { format!(" {}.", others.join(", ")) };
     let retransmissions = if all == 1 { "retransmission" } else { "retransmissions" };
-    format!("{spurious} of {all} {retransmissions} {were} needless: {of_bytes} of the bytes sent.{others}")
+    format!("{spurious} of {all} {retransmissions} {were} needless: {of_bytes}.{others}")
 }
 
 /// Returns to how many needless retransmissions the sender undid its reaction.

@@ -39,6 +39,8 @@ pub(crate) struct Data {
     pub(crate) numbered: bool,
     /// Whether its identification shows that it is a copy of a packet that passed shortly before.
     pub(crate) is_copy: bool,
+    /// Whether its identification shows that it left directly after a packet that passed.
+    pub(crate) is_next: bool,
     /// The newest timestamp of the receiver that the sender echoes.
     pub(crate) echo: Option<Timestamp>,
     /// When it left, in nanoseconds since 1970; never later than it passed here.

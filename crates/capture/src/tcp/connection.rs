@@ -221,6 +221,7 @@ impl Connection {
                 number: self.sides[side].duplicates.number(packet.identification),
                 numbered: self.sides[side].duplicates.counts(),
                 is_copy: self.sides[side].duplicates.repeats(packet.identification),
+                is_next: self.sides[side].duplicates.is_next(packet.identification),
                 left: direction.stream.order.departure(stamp, &point),
                 echo: echo.filter(|_| flags.has(Flags::ACK)),
             };

@@ -215,8 +215,10 @@ impl Direction {
         if cumulative < self.stream.una {
             self.stream.extend_below(cumulative, point.when);
         }
+        let sent = self.stream.nxt;
         if let Some(len) = self.stream.on_ack_of_unseen(cumulative, point.when) {
             self.on_unseen(len, point);
+            self.woken(point).1.on_ack_of_unseen(Block { start: sent, end: cumulative });
         }
         let (bare, window) = (is_bare(segment), (window, segment.window));
         if segment.options.sack.is_empty()

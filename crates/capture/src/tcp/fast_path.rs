@@ -93,6 +93,7 @@ impl Connection {
             let len = common.payload_len;
             let (seq, numbered) = (common.seq(), from.duplicates.counts());
             let is_copy = from.duplicates.repeats(identification);
+            let is_next = from.duplicates.is_next(identification);
             let data = Data {
                 seq,
                 len,
@@ -104,6 +105,7 @@ impl Connection {
                 number,
                 numbered,
                 is_copy,
+                is_next,
                 left,
                 echo,
             };

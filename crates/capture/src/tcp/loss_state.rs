@@ -47,6 +47,8 @@ pub(crate) struct LossState {
     pub(crate) latest: Option<u64>,
     /// The number of a SYN that differs from the stream's initial one.
     pub(crate) other_initial: Option<Seq>,
+    /// Data that were acknowledged before they passed, from the first that has not passed yet.
+    unseen: Block,
 }
 
 impl LossState {
@@ -116,6 +118,22 @@ impl LossState {
         }
     }
 
+    /// Handles an ACK of data that have not passed.
+    pub(crate) fn on_ack_of_unseen(&mut self, block: Block) {
+        let start = if self.unseen.end == block.start { self.unseen.start } else { block.start };
+        self.unseen = Block { start, end: block.end };
+    }
+
+    /// Returns whether a segment follows directly, by position and identification, on the data before those
+    /// that were acknowledged unseen. Then it is an original, and the capture has its ACK before it.
+    fn is_shown_late(&mut self, block: Block, data: &Data) -> bool {
+        let follows = data.is_next && block.start == self.unseen.start && block.end <= self.unseen.end;
+        if follows {
+            self.unseen.start = block.end;
+        }
+        follows
+    }
+
     /// Handles a segment that is sent again without a loss.
     pub(crate) fn on_probe(
         &mut self,
@@ -173,6 +191,11 @@ impl LossState {
         let is_missed = stream.duplicates > 0 || !evidence.sacked.is_empty();
         let by_message = self.path_mtu.explains(block, data, stream, (is_missed, point.sender_rtt()));
         let mut parts = Vec::new();
+        if self.is_shown_late(block, data) {
+            stream.counts.bytes_not_seen -= block.end - block.start;
+            return;
+        }
+        let evidence = &mut self.retransmissions.evidence;
         if block.start < stream.una {
             let passing = passing(block, data, point);
             if evidence.accept_late_original(&passing, stream, point) {

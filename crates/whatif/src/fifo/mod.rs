@@ -41,6 +41,18 @@ pub enum Kind {
     Open,
 }
 
+impl Kind {
+    /// Returns the word for it, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sending => "sending",
+            Self::Arriving => "arriving",
+            Self::Back => "back",
+            Self::Open => "open",
+        }
+    }
+}
+
 /// A period in which the path delivered nothing. Times are in seconds, at the transmitter's far
 /// end.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]

@@ -274,6 +274,7 @@ fn run(sack: bool, steps: Vec<Step>) {
             payload: len,
             syn: false,
             answers: false,
+            is_next: false,
             is_copy: false,
             stamp: Some(Timestamp(now as u32)),
             identification: 0,

@@ -48,8 +48,10 @@ pub(super) fn no_timestamps(ways: &[Way<'_>]) -> Option<Advice> {
         fault: Fault::NoTimestamps,
         evidence: format!(
             "The SYN of {ends} has no timestamps, so ACKs did not show which transmission they answer. Of the \
-             retransmissions in {}, {spurious} were needless, and {undecidable} are undecidable.",
+             retransmissions in {}, {} needless, and {} undecidable.",
             counted(found.len() as u64, "direction", "directions"),
+            counted(spurious, "was", "were"),
+            counted(undecidable, "is", "are"),
         ),
         action: format!("On {ends}: sysctl net.ipv4.tcp_timestamps=1, unless a box on the path removes the option."),
         confirm: format!("On {ends}: ss -ti shows ts for new connections; nstat -az TcpExtTCPTSReorder"),
