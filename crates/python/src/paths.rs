@@ -1,5 +1,6 @@
 //! Paths extracted from captures, and predictions of other senders over them.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use eifel_whatif::events::{self, Captured};
@@ -13,6 +14,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use crate::captures::CaptureError;
+use crate::waiting;
 
 pyo3::create_exception!(
     eifel.errors,
@@ -63,11 +65,12 @@ impl CapturedPath {
         let asked: Vec<Value> = serde_json::from_str(asked).map_err(|error| PathError::new_err(error.to_string()))?;
         let asked: Vec<RequestedSender> = asked.iter().map(sender).collect();
         let mut raised = None;
-        let found = py.detach(|| {
-            whatif::whatif((&self.captured, &self.path, &self.replay), &asked, (draws, seed), &mut |done| {
-                tell(progress.as_ref(), (u64::from(done), u64::from(draws)), &mut raised)
-            })
+        let tried = py.detach(|| {
+            let mut tell = |done| tell(progress.as_ref(), (u64::from(done), u64::from(draws)), &mut raised);
+            let given = (&self.captured, &self.path, &self.replay);
+            catch_unwind(AssertUnwindSafe(|| whatif::whatif(given, &asked, (draws, seed), &mut tell)))
         });
+        let found = tried.map_err(|panic| waiting::raised(&*panic, "whatif"))?;
         match (found, raised) {
             (_, Some(error)) => Err(error),
             (Err(Refusal(why)), None) => Err(PathError::new_err(why)),
