@@ -219,8 +219,7 @@ fn judgement(detector: &'static str, answer: &Bound<'_, PyAny>) -> PyResult<Judg
         ))
     };
     let tuple = answer.cast::<PyTuple>().map_err(|_| wrong())?;
-    let word: String =
-        tuple.get_item(0).and_then(|word| word.extract().map_err(Into::into)).map_err(|_: PyErr| wrong())?;
+    let word: String = tuple.get_item(0).and_then(|word| word.extract()).map_err(|_: PyErr| wrong())?;
     let reason =
         || tuple.get_item(1)?.extract::<String>().map_err(|_| wrong()).and_then(|text| reason(detector, &text));
     Ok(match word.as_str() {
