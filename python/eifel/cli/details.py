@@ -43,10 +43,10 @@ def show_observed(out: Console, flows: Sequence[Flow], observed: Observed, unfol
         out.print(Text("missed: spurious, and nothing said; silent: genuine, and nothing said", style="dim"))
     if any(observed.timeouts):
         out.print()
-    for flow, of in zip(flows, observed.timeouts, strict=True):
-        if of is not None:
-            costs = (f"{replace(of, response=one).time_ms:.0f} ms with {one}" for one in SHOWN)
-            path = f"window {of.window_segments} segments, round trip {of.rtt_ms:.0f} ms"
+    for flow, met in zip(flows, observed.timeouts, strict=True):
+        if met is not None:
+            costs = (f"{replace(met, response=one).time_ms:.0f} ms with {one}" for one in SHOWN)
+            path = f"window {met.window_segments} segments, round trip {met.rtt_ms:.0f} ms"
             out.print(f"model: a spurious timeout delays {flow.name} by {', '.join(costs)} ({path})")
     waits = [(flow, of) for flow, of in zip(flows, observed.queueing_ms, strict=True) if of is not None]
     _show(out, "queueing delay, ms", waits, WAITS, unfold)

@@ -8,6 +8,7 @@ mod coarse;
 mod facts;
 mod faults;
 mod files;
+mod foreign;
 mod golden;
 mod hostile;
 mod losses;
