@@ -19,7 +19,7 @@ from eifel.result import Result
 from eifel.runs import Runs, check_count, run_many
 from eifel.scenario import Source
 from eifel.statistics import Mean, share_interval
-from eifel.tables import Frame
+from eifel.tables import Frame, html_table, text_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,16 +94,10 @@ class Judgement:
         raise KeyError(f"no detector {name}; there is: {', '.join(score.name for score in self.scores)}")
 
     def __repr__(self) -> str:
-        head, rows = self._shown()
-        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows))
-        return "\n".join([*(line.rstrip() for line in lines), LEGEND])
+        return f"{text_table(*self._shown())}\n{LEGEND}"
 
     def _repr_html_(self) -> str:
-        head, rows = self._shown()
-        titles = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-        return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table><p>{escape(LEGEND)}</p>"
+        return f"{html_table(*self._shown())}<p>{escape(LEGEND)}</p>"
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
         return ["detector", "found", "", "false", "", "delay"], [score.cells() for score in self.scores]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from eifel.batches import SUMMARY, done, planned
 from eifel.errors import BadInputError
 from eifel.result import TABLES, Result
 from eifel.statistics import Mean, mean_interval
-from eifel.tables import Frame
+from eifel.tables import Frame, html_table, text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,20 +95,13 @@ class Runs:
         return Frame(self.columns).where(**{name: value for name, value in wanted.items() if value is not None})
 
     def __repr__(self) -> str:
-        head, rows = self._shown()
-        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows))
-        many = (
-            f"Runs of {len(self.scenarios)} scenarios, {len(self)} rows, {len(self.numbers)} numbers; of some: {LEGEND}"
-        )
-        return "\n".join([many, *(line.rstrip() for line in lines)])
+        many = f"Runs of {len(self.scenarios)} scenarios, {len(self)} rows, {len(self.numbers)} numbers"
+        return f"{many}; of some: {LEGEND}\n{text_table(*self._shown())}"
 
     def _repr_html_(self) -> str:
         """Returns a notebook's view: the mean of each number that is not always zero, with a row per flow."""
-        head, rows = self._shown([name for name in self.numbers if np.nan_to_num(self.columns[name]).any()])
-        titles = "".join(f"<th>{escape(name)}</th>" for name in head)
-        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-        return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table><p>{LEGEND}</p>"
+        there = [name for name in self.numbers if np.nan_to_num(self.columns[name]).any()]
+        return f"{html_table(*self._shown(there))}<p>{LEGEND}</p>"
 
     def _shown(self, names: Sequence[str] = SHOWN) -> tuple[list[str], list[list[str]]]:
         names = [name for name in names if name in self.columns]

@@ -106,6 +106,19 @@ def test_an_error_names_its_line_and_the_fact(detect: type[eifel.Detector], expe
         eifel.run_many([SPIKE], repetitions=2, settings=settings)
 
 
+def test_a_reason_that_is_not_a_fixed_sentence_is_refused() -> None:
+    class Wordy(eifel.Detector):
+        """Gives another reason for each ACK."""
+
+        every_ack = True
+
+        def observe(self, fact: Any, view: Any) -> Any:
+            return self.genuine(f"at {view.now_ns}") if fact.kind == "acked" else None
+
+    with pytest.raises(eifel.RunError, match=r"is the reason number 101; a reason is a fixed sentence"):
+        eifel.run(SPIKE, settings={"flow.main.sender.detect": Wordy})
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
