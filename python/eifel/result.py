@@ -124,11 +124,17 @@ class Result:
         rows = self.frame(name).where(flow=flow)
         return rows.where(end=end) if "end" in rows else rows
 
-    def plot(self, flow: int = 0) -> Figure:
-        """Draws time-sequence graph, window and timer of one flow above each other, with one time axis."""
-        from eifel.plots import overview
+    def plot(self, flow: int = 0, *, panels: Sequence[str] | None = None, columns: int | None = None) -> Figure:
+        """Draws time-sequence graph, window and timer of one flow above each other, with one time axis.
 
-        return overview(self, flow)
+        Example: `result.plot(panels=["time_sequence"], columns=1).savefig("spike.pdf")`.
+
+        `panels` are some of `time_sequence`, `window` and `timer`. `columns` is the width in columns of a
+        paper, None for a screen.
+        """
+        from eifel.plots import PANELS, overview
+
+        return overview(self, flow, panels=PANELS if panels is None else panels, columns=columns)
 
     def svg(self, flow: int = 0) -> str:
         """Returns the plot as SVG. Equal runs give equal bytes."""
