@@ -12,6 +12,7 @@ eifel.record("scenario.toml", "run")     # into files, for a run of any length
 runs = eifel.run_many(["scenario.toml"], repetitions=100)  # on all cores
 eifel.compare(["a.toml", "b.toml"])      # differences, run by run with the same seed
 eifel.sweep("sweep.toml", out="results") # many scenarios; resumes where it stopped
+eifel.judge("scenario.toml", Mine)       # a detector of your own against the truth
 eifel.analyze("capture.pcapng")          # was each retransmission in a capture needed?
 eifel.extract_path("capture.pcapng")     # the captured path, for other senders
 eifel.small_worlds("scenario.toml")      # every fate of six segments and their ACKs
@@ -31,10 +32,12 @@ if TYPE_CHECKING:
     from eifel.captured_path import extract_path as extract_path
     from eifel.captures import analyze as analyze
     from eifel.comparison import compare as compare
+    from eifel.detectors import Detector as Detector
     from eifel.errors import CaptureError as CaptureError
     from eifel.errors import PathError as PathError
     from eifel.errors import RunError as RunError
     from eifel.errors import ScenarioError as ScenarioError
+    from eifel.judging import judge as judge
     from eifel.papers import artefacts as artefacts
     from eifel.recording import record as record
     from eifel.registry import algorithms as algorithms
@@ -53,7 +56,9 @@ _MODULES = {
     "captured_path": ("extract_path",),
     "captures": ("analyze",),
     "comparison": ("compare",),
+    "detectors": ("Detector",),
     "errors": ("CaptureError", "PathError", "RunError", "ScenarioError"),
+    "judging": ("judge",),
     "papers": ("artefacts",),
     "recording": ("record",),
     "registry": ("algorithms",),

@@ -10,11 +10,13 @@ __all__ = [
     "CaptureError",
     "CapturedPath",
     "Captures",
+    "Fact",
     "Joined",
     "PathError",
     "Run",
     "RunError",
     "ScenarioError",
+    "View",
     "analyze",
     "analyze_bytes",
     "attack",
@@ -45,6 +47,7 @@ __all__ = [
     "timer_series",
     "version",
     "watch",
+    "watch_captures",
     "way_on",
     "whatif",
     "whatif_trial",
@@ -63,6 +66,158 @@ class CaptureError(ValueError):
 
 class PathError(ValueError):
     """A capture shows no path, or a change of the path was refused. The message is one line."""
+
+@final
+class Fact:
+    """What happened, as a detector sees it. The object is used again for the next fact."""
+
+    @property
+    def kind(self) -> str:
+        """Which fact it is: "retransmitted", "acked" or "not-probed"."""
+
+    @property
+    def tx(self) -> int:
+        """Retransmitted: the number of the transmission, never used twice."""
+
+    @property
+    def start(self) -> int:
+        """Retransmitted: its first position."""
+
+    @property
+    def end(self) -> int:
+        """Retransmitted: the first position beyond it."""
+
+    @property
+    def cause(self) -> str | None:
+        """Retransmitted: the loss signal, "timeout" or "fast-retransmit"."""
+
+    @property
+    def copy(self) -> int:
+        """Retransmitted: how often its first position was sent before."""
+
+    @property
+    def opens(self) -> bool:
+        """Retransmitted: whether it is the first of its episode."""
+
+    @property
+    def tsval(self) -> int | None:
+        """Retransmitted: its TSval; None without timestamps."""
+
+    @property
+    def original_tsval(self) -> int | None:
+        """Retransmitted: the TSval of its segment's first transmission; None if a neighbour carried it too."""
+
+    @property
+    def cumulative(self) -> int:
+        """Acked: the first position not acknowledged."""
+
+    @property
+    def acked_bytes(self) -> int:
+        """Acked: bytes newly acknowledged."""
+
+    @property
+    def sacked_bytes(self) -> int:
+        """Acked: bytes newly reported by SACK blocks."""
+
+    @property
+    def original_bytes(self) -> int | None:
+        """Acked, of an association: bytes of chunks sent once that are newly covered; None in a connection."""
+
+    @property
+    def duplicate(self) -> bool:
+        """Acked: whether it is a duplicate ACK."""
+
+    @property
+    def sacks(self) -> list[tuple[int, int]]:
+        """Acked: SACK blocks, as (start, end)."""
+
+    @property
+    def sacked_up_to(self) -> int:
+        """Acked: the first position beyond the highest SACK block; 0 without blocks."""
+
+    @property
+    def dsacks(self) -> list[tuple[int, int]]:
+        """Acked: reported duplicates, as (start, end)."""
+
+    @property
+    def tsecr(self) -> int | None:
+        """Acked: the echoed timestamp (TSecr); None without one, and if it was forged."""
+
+    @property
+    def echo_age_ns(self) -> int | None:
+        """Acked: the time since the echoed timestamp was current, in nanoseconds; None like `tsecr`."""
+
+    @property
+    def forged(self) -> bool:
+        """Acked: whether it echoes a timestamp that no segment carried."""
+
+    @property
+    def mark(self) -> str | None:
+        """Acked: the peer's mark, "original" or "retransmission"; None without marks."""
+
+    @property
+    def ece(self) -> bool:
+        """Acked: whether ECN-Echo is set."""
+
+    @property
+    def all(self) -> bool:
+        """Acked: whether everything ever sent is now acknowledged."""
+
+    @property
+    def highest_end(self) -> int | None:
+        """Acked: the first position beyond the highest segment that it covers to its end; None without one."""
+
+    @property
+    def highest_copies(self) -> int | None:
+        """Acked: how often that segment was retransmitted."""
+
+    @property
+    def highest_sent_ns(self) -> int | None:
+        """Acked: when that segment was last sent, in nanoseconds."""
+
+    @property
+    def refusal(self) -> str:
+        """NotProbed: "nothing-new", or "watches" if another detector acts."""
+
+@final
+class View:
+    """What a detector may read beside the fact. The object is used again for the next fact."""
+
+    @property
+    def now_ns(self) -> int:
+        """Nanoseconds since the run began."""
+
+    @property
+    def una(self) -> int:
+        """The first position not acknowledged."""
+
+    @property
+    def nxt(self) -> int:
+        """The first position never sent."""
+
+    @property
+    def mss(self) -> int:
+        """Payload bytes of a full segment."""
+
+    @property
+    def sack(self) -> bool:
+        """Whether SACK was negotiated."""
+
+    @property
+    def rtt_ns(self) -> int | None:
+        """The newest round-trip sample in nanoseconds; None before the first."""
+
+    @property
+    def srtt_ns(self) -> int | None:
+        """SRTT in nanoseconds; None before the first sample."""
+
+    @property
+    def min_rtt_ns(self) -> int | None:
+        """The smallest sample in nanoseconds; None before the first."""
+
+    @property
+    def shortest_rtt_ns(self) -> int | None:
+        """The shortest time from a segment's only transmission to its ACK, in nanoseconds."""
 
 @final
 class CapturedPath:
@@ -182,6 +337,9 @@ def captured(seed: int, wild: bool = False) -> tuple[str, list[tuple[str, bytes,
     scenario is realistic, or with `wild` anything that a scenario can set. Raises `CaptureError` if
     the path never comes to rest.
     """
+
+def watch_captures(names: Sequence[str]) -> None:
+    """Sets the detectors of Python that watch over captures, by name. Raises ValueError for an unknown one."""
 
 def version() -> str:
     """Returns the version of the engine."""

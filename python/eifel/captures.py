@@ -46,8 +46,10 @@ def retransmissions_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 class Analysis:
-    def __init__(self, found: _engine.Captures) -> None:
+    def __init__(self, found: _engine.Captures, files: Sequence[Path | str] = ()) -> None:
         self._found = found
+        self.files = list(files)
+        """The analysed files."""
 
     def __str__(self) -> str:
         return self._found.text()
@@ -173,7 +175,7 @@ def follow(file: Path | str, progress: Callable[[int, int, int, int], object]) -
     """
     from eifel import _engine
 
-    return Analysis(_engine.follow(file, progress))
+    return Analysis(_engine.follow(file, progress), [file])
 
 
 def analyze(*files: Path | str, progress: Callable[[int, int], object] | None = None) -> Analysis:
@@ -189,4 +191,4 @@ def analyze(*files: Path | str, progress: Callable[[int, int], object] | None = 
     """
     from eifel import _engine
 
-    return Analysis(_engine.analyze(list(files), progress))
+    return Analysis(_engine.analyze(list(files), progress), files)

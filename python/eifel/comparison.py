@@ -14,6 +14,7 @@ from eifel import scenario as scenarios
 from eifel.errors import BadInputError
 from eifel.runs import run_many
 from eifel.statistics import Mean, mean_interval
+from eifel.tables import html_table, text_table
 
 if TYPE_CHECKING:
     from eifel.plots import Figure
@@ -58,17 +59,11 @@ class Comparison:
     """The names of the scenarios."""
 
     def __repr__(self) -> str:
-        head, rows = self._shown()
-        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows))
-        return "\n".join([*(line.rstrip() for line in lines), LEGEND])
+        return f"{text_table(*self._shown())}\n{LEGEND}"
 
     def _repr_html_(self) -> str:
         """Returns a notebook's view: a row for each number that is not always zero."""
-        head, rows = self._shown()
-        titles = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-        return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table><p>{escape(LEGEND)}</p>"
+        return f"{html_table(*self._shown())}<p>{escape(LEGEND)}</p>"
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
         shown = [one for one in self.numbers if any(mean.mean for mean in one.means)]

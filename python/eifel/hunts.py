@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eifel import files, toml
+from eifel.detectors import sources
 from eifel.errors import BadInputError
 from eifel.scenario import Source
 from eifel.statistics import share_interval
@@ -36,7 +37,7 @@ class Claim:
 
     def digest(self, seed: int) -> str:
         """Returns a digest of everything that the findings depend on."""
-        asked = json.dumps([self.claim, self.most, PART, seed, engine_build()], sort_keys=True)
+        asked = json.dumps([self.claim, self.most, PART, seed, engine_build(), *sources(self.text())], sort_keys=True)
         return hashlib.sha256(asked.encode()).hexdigest()[:16]
 
 

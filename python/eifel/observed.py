@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eifel.model.spurious_timeout import LEAST_WINDOW, SpuriousTimeout
 from eifel.result import Result
 from eifel.runs import run
 from eifel.scenario import Source
 from eifel.statistics import Mean, mean_interval
+
+QUEUED = 1.1
+"""From this ratio of SRTT to the shortest round trip on, the bottleneck counts as full."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class Observed:
     detectors: Sequence[Detector]
     queueing_ms: Sequence[Mapping[str, Mean] | None]
     """By flow: `mean`, `p95` and `p99` of packet delay beyond the fastest packet's. None without packets."""
+    timeouts: Sequence[SpuriousTimeout | None] = ()
+    """By flow: the path and window that its spurious timeouts met, in the mean. None without any."""
 
 
 def observe(
@@ -52,22 +58,66 @@ def observe(
     """Runs these repetitions of a scenario, and returns the observations."""
     done = 0
 
-    def one(repetition: int) -> tuple[list[_Said], list[dict[str, float] | None]]:
-        result = run(source, repetition=repetition, record=("episodes", "verdicts", "transmissions"))
+    def one(repetition: int) -> tuple[list[_Said], list[dict[str, float] | None], list[list[_Timeout]]]:
+        result = run(source, repetition=repetition, record=("episodes", "verdicts", "transmissions", "acks"))
         flows = range(len(result.flows))
-        return [said for flow in flows for said in _said(result, flow)], [_queueing_ms(result, flow) for flow in flows]
+        waits = [_queueing_ms(result, flow) for flow in flows]
+        return (
+            [one for flow in flows for one in _said(result, flow)],
+            waits,
+            [_timeouts(result, flow) for flow in flows],
+        )
 
     said: dict[tuple[str, str], list[_Said]] = {}
     waited: list[list[dict[str, float] | None]] = []
+    met: list[list[list[_Timeout]]] = []
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        for of_detectors, of_flows in pool.map(one, repetitions):
+        for of_detectors, of_flows, timeouts in pool.map(one, repetitions):
             for each in of_detectors:
                 said.setdefault((each.flow, each.name), []).append(each)
             waited.append(of_flows)
+            met.append(timeouts)
             done += 1
             if progress is not None:
                 progress(done, len(repetitions))
-    return Observed([_all(of) for of in said.values()], [_means(flow) for flow in zip(*waited, strict=True)])
+    return Observed(
+        [_all(of) for of in said.values()],
+        [_means(flow) for flow in zip(*waited, strict=True)],
+        [_model([one for part in flow for one in part]) for flow in zip(*met, strict=True)],
+    )
+
+
+@dataclass(frozen=True)
+class _Timeout:
+    """A spurious timeout: the flight in segments, SRTT, and the shortest round trip of the run."""
+
+    window: float
+    srtt_ms: float
+    shortest_ms: float
+
+
+def _timeouts(result: Result, flow: int) -> list[_Timeout]:
+    episodes, sent = result.of("episodes", flow), result.of("transmissions", flow).where(kind="new")
+    if "path" in episodes or not len(sent):
+        # An association counts chunks, and has several paths.
+        return []
+    of = episodes.where(cause="timeout", truth="spurious")
+    echoed = result.of("acks", flow)["srtt_ns"]
+    shortest = echoed[echoed > 0]
+    segments = (of["recovery_point"] - of["start"]) / sent["len"].max()
+    found = zip(segments.tolist(), of["saved_srtt_ns"].tolist(), strict=True)
+    return [_Timeout(window, ns / 1e6, float(shortest.min()) / 1e6) for window, ns in found if ns > 0]
+
+
+def _model(timeouts: Sequence[_Timeout]) -> SpuriousTimeout | None:
+    """Returns the mean of these timeouts, as the model takes it. Queueing shows that the bottleneck was full."""
+    window = round(sum(one.window for one in timeouts) / len(timeouts)) if timeouts else 0
+    if window < LEAST_WINDOW:
+        return None
+    srtt_ms = sum(one.srtt_ms for one in timeouts) / len(timeouts)
+    shortest_ms = min(one.shortest_ms for one in timeouts)
+    segment_ms = srtt_ms / window if srtt_ms > QUEUED * shortest_ms else 0.0
+    return SpuriousTimeout(shortest_ms, window, segment_ms=segment_ms)
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eifel.errors import BadInputError
 from eifel.files import expect_folder, replaced
 from eifel.scenario import Source
-from eifel.tables import Frame, recorded, writer
+from eifel.tables import Frame, html_table, recorded, writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -125,11 +124,17 @@ class Result:
         rows = self.frame(name).where(flow=flow)
         return rows.where(end=end) if "end" in rows else rows
 
-    def plot(self, flow: int = 0) -> Figure:
-        """Draws time-sequence graph, window and timer of one flow above each other, with one time axis."""
-        from eifel.plots import overview
+    def plot(self, flow: int = 0, *, panels: Sequence[str] | None = None, columns: int | None = None) -> Figure:
+        """Draws time-sequence graph, window and timer of one flow above each other, with one time axis.
 
-        return overview(self, flow)
+        Example: `result.plot(panels=["time_sequence"], columns=1).savefig("spike.pdf")`.
+
+        `panels` are some of `time_sequence`, `window` and `timer`. `columns` is the width in columns of a
+        paper, None for a screen.
+        """
+        from eifel.plots import PANELS, overview
+
+        return overview(self, flow, panels=PANELS if panels is None else panels, columns=columns)
 
     def svg(self, flow: int = 0) -> str:
         """Returns the plot as SVG. Equal runs give equal bytes."""
@@ -152,12 +157,7 @@ class Result:
 
     def summary_html(self) -> str:
         names = list(dict.fromkeys(name for flow in self.flows for name in flow))
-        head = "".join(f"<th>{escape(name)}</th>" for name in names)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(shown(flow.get(name)))}</td>" for name in names) + "</tr>"
-            for flow in self.flows
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return html_table(names, [[shown(flow.get(name)) for name in names] for flow in self.flows])
 
     @property
     def _can_be_drawn(self) -> bool:

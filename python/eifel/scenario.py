@@ -57,7 +57,7 @@ def load(scenario: ScenarioLike | Source) -> Source:
         return scenario
     if isinstance(scenario, Mapping):
         return from_values(scenario, Path.cwd(), "scenario")
-    if isinstance(scenario, str) and _is_text(scenario):
+    if isinstance(scenario, str) and is_text(scenario):
         return _checked(Source(scenario, str(Path.cwd() / "scenario")))
     if scenario == "-":
         return _checked(Source(read_text(Path("/dev/stdin"), "standard input"), "standard input"))
@@ -124,7 +124,7 @@ def _written(document: Mapping[str, Any], name: str) -> str:
         raise BadInputError(f"{name}: {error}") from None
 
 
-def _is_text(scenario: str) -> bool:
+def is_text(scenario: str) -> bool:
     """Returns whether this is the text of a scenario, and not a path."""
     begins = scenario.lstrip()[:1] == "{" or "\n" in scenario
     return begins or ("=" in scenario and not Path(scenario).is_file())

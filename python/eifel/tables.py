@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,3 +148,17 @@ def _plain(array: pa.Array) -> NDArray[Any]:
     if pa.types.is_integer(array.type) and array.null_count:
         array = array.fill_null(-1)
     return np.asarray(array.to_numpy(zero_copy_only=False))
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Returns cells as text, in columns that are as wide as their widest cell."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Returns cells as a table of HTML."""
+    titles = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"

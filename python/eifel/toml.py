@@ -24,7 +24,9 @@ def value(plain: Any) -> str:
 
 
 def held(value: Any) -> Any:
-    """Replaces NumPy's numbers and arrays by Python's, also inside tables and lists."""
+    """Replaces NumPy's numbers and arrays, and detectors of Python, by what stands for them, also inside tables."""
+    if hasattr(value, "__eifel__"):
+        return value.__eifel__()
     if hasattr(value, "tolist"):
         # A NumPy float is a float, but its repr is not a number.
         return value.tolist()

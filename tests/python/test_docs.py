@@ -61,6 +61,20 @@ def test_the_tour_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert {"spike.png", "spike.svg", "spike.html"} <= {file.name for file in tmp_path.iterdir()}
 
 
+def test_the_page_of_a_detector_of_ones_own_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "reference" / "own_detector.md").read_text(encoding="utf-8")
+    names = run_blocks(page, tmp_path, monkeypatch)
+    shown = capsys.readouterr().out
+    assert shown.startswith("1 1\n")
+    assert "Early(within_ms=5000)" in shown
+    # As the page says: with the limit, both shares grow.
+    scores = names["judged"].scores
+    assert scores[0].found < scores[5].found and scores[0].false < scores[5].false
+    assert (tmp_path / "roc.pdf").read_bytes().startswith(b"%PDF")
+
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -9,9 +9,11 @@ import pytest
 import eifel
 from eifel import _engine
 from eifel.errors import BadInputError
-from eifel.model import SteadyState
+from eifel.model import SpuriousTimeout, SteadyState
+from eifel.model.spurious_timeout import RESPONSES, UNDETECTED
 from eifel.model.steady_state import SAMPLINGS
 from eifel.plots.prediction import prediction_figure
+from eifel.statistics import mean_interval
 
 LITE = {"name": "lite", "clock": "exact", "granularity_ms": 1, "initial_ms": 60_000}
 
@@ -158,3 +160,97 @@ def test_arrays_plot_themselves() -> None:
     assert labels == ["RTT(i)", "RTO(i - 1), lite", "REXMT"]
     zoomed = prediction_figure([samples.predict(LITE)], zoom=True)
     assert [axes.get_ylabel() for axes in zoomed.axes] == ["RTT and RTO, s"] * 2
+
+
+def spurious(rtt_ms: float, window: int, rate_bps: int, response: str) -> dict[str, Any]:
+    """Returns a transfer of random length, limited by the peer's window, with one spike at a random instant."""
+    sender: dict[str, Any] = {"detect": "eifel-timestamps", "recover": "newreno", "respond": response}
+    sender["rto"] = {"name": "rfc6298", "initial_ms": 1000, "minimum_ms": 1000}
+    if response == "no timeout":
+        sender |= {"detect": "none", "respond": "none", "rto": {"name": "fixed", "rto_ms": 60_000}}
+    elif response == UNDETECTED:
+        sender |= {"detect": "none", "respond": "none"}
+    segments = round(14 * min(window / rtt_ms * 1e3, rate_bps / 8 / 1052))
+    spike = {"first_s": {"uniform": [4, 5]}, "length_s": 1.6, "interval_s": 1000, "interval": "end-to-start"}
+    return {
+        "duration_s": 300,
+        "header_bytes": 40,
+        "point_to_point": {"rate_bps": rate_bps, "delay_ms": rtt_ms / 2, "queue": {"kind": "unlimited"}},
+        "spike": [{"links": ["bottleneck"], "holds": "arriving", **spike}],
+        "flow": [
+            {
+                "name": "main",
+                "from": "sender",
+                "to": "receiver",
+                "handshake": False,
+                "application": {
+                    "kind": "bulk",
+                    "bytes": {"uniform": [segments * 1000, (segments + window) * 1000]},
+                },
+                "tcp": {
+                    "payload_bytes": 1000,
+                    "receive_window_segments": window,
+                    "delayed_ack_every": 1,
+                    "delayed_ack_ms": 0,
+                },
+                "sender": sender,
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("rtt_ms", "window", "rate_bps"),
+    [(100, 20, 100_000_000), (200, 40, 100_000_000), (100, 40, 4_160_000), (100, 40, 1_664_000)],
+)
+def test_the_cost_of_a_spurious_timeout_is_that_of_simulated_transfers(
+    rtt_ms: float, window: int, rate_bps: int
+) -> None:
+    responses = ("rfc4015", "option-2", "option-3", UNDETECTED)
+    runs = eifel.run_many(
+        {one: spurious(rtt_ms, window, rate_bps, one) for one in ("no timeout", *responses)}, repetitions=300
+    )
+    segment_ms = 1052 * 8 / rate_bps * 1e3
+    ideal = runs.where("no timeout")
+    assert not ideal["timeouts"].any()
+    for response in responses:
+        of = runs.where(response)
+        assert (of["spurious_timeouts"] == 1).all()
+        model = SpuriousTimeout(rtt_ms + segment_ms, window, response, segment_ms)
+        assert (of["retransmissions"] == model.needless).all()
+        measured = mean_interval(1e3 * (of["time_s"] - ideal["time_s"]))
+        room = (measured.half_width or 0) + 0.02 * measured.mean + segment_ms
+        assert abs(measured.mean - model.time_ms) <= room, (response, measured, model.time_ms)
+
+
+def test_the_windows_after_a_spurious_timeout_by_hand() -> None:
+    """Eight ACKs raise half of 8, which is 4, to 5.7: five segments leave."""
+    model = SpuriousTimeout(100, 8, "option-2")
+    assert model.windows == [5, 6, 7]
+    assert model.missing == 3 + 2 + 1
+    assert model.time_ms == pytest.approx(6 * 100 / 8)
+    # Slow start from 1: the third ACK makes 4, and five more add 1.1.
+    assert SpuriousTimeout(100, 8, "option-3").windows == [5, 6, 6, 7]
+    assert SpuriousTimeout(100, 8, "option-1").time_ms == 0
+    # Without detection seven more segments pass the bottleneck first.
+    assert SpuriousTimeout(100, 8, UNDETECTED, 1).time_ms == pytest.approx(
+        SpuriousTimeout(100, 8, "option-3", 1).time_ms + 7
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"response": "option-9"}, "response = 'option-9'; allowed: option-1"),
+        ({"window_segments": 3}, "window_segments = 3; allowed: 4 or more"),
+        ({"rtt_ms": 0}, "rtt_ms has to be above 0"),
+        ({"segment_ms": -1}, "segment_ms 0 or more"),
+    ],
+)
+def test_a_spurious_timeout_that_cannot_be_is_refused(values: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(BadInputError, match=complaint):
+        SpuriousTimeout(**{"rtt_ms": 100, "window_segments": 20, **values})
+
+
+def test_the_models_responses_are_those_of_the_registry() -> None:
+    assert set(RESPONSES) - {UNDETECTED} <= {one["name"] for one in eifel.algorithms("respond")}

@@ -186,3 +186,16 @@ def test_a_long_title_is_broken() -> None:
     figure, axes = style.new_figure(1, (4, 3))
     style.finish(figure, axes, "a title of many words " * 5)
     assert "\n" in figure.get_suptitle()
+
+
+def test_a_picture_for_a_column_of_a_paper_has_its_width_and_the_chosen_panels(tmp_path: Path) -> None:
+    result = eifel.run(Path(__file__).parents[2] / "examples" / "spike.toml")
+    one, two = (result.plot(panels=["time_sequence"], columns=columns) for columns in (1, 2))
+    assert (one.get_figwidth(), two.get_figwidth()) == (3.4, 7.0)
+    assert len(one.axes) == 1
+    assert len(result.plot().axes) == 3
+    one.savefig(tmp_path / "one.pdf")
+    one.savefig(tmp_path / "one.svg")
+    assert (tmp_path / "one.pdf").read_bytes().startswith(b"%PDF")
+    with pytest.raises(BadInputError, match="panels rtt; allowed: time_sequence, window, timer"):
+        result.plot(panels=["rtt"])

@@ -52,5 +52,8 @@ mod stream;
 mod tcp;
 mod verdict;
 
+// Their types are in this crate's signatures.
+pub use {eifel_base, eifel_packet, eifel_recovery};
+
 pub use order::identification::Identifications;
 pub use tcp::MOST_CONNECTIONS;

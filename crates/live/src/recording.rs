@@ -143,7 +143,8 @@ impl Witness for Recording {
             _ => state.numbering.of(transmission.start),
         };
         let own = Subject::connection(state.own);
-        state.recorder.sent(time, own, transmission, number);
+        let stamp = segment.options.timestamps.map(|stamps| stamps.value);
+        state.recorder.sent(time, own, transmission, (number, stamp));
     }
 
     fn settles(&mut self, now: Instant, at: Handle, connection: &Connection) {

@@ -41,3 +41,6 @@ pub mod spike;
 pub mod stream;
 pub mod trace;
 pub mod transmitter;
+
+// Its types are in this crate's signatures.
+pub use eifel_base;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::waiting;
 use eifel_capture::report::condition::{self, Condition, Counts};
 use eifel_capture::report::{Report, score, text};
 use eifel_capture::{files, places};
@@ -10,6 +11,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pyo3::create_exception!(
     eifel.errors,
@@ -190,8 +192,8 @@ fn with_progress<T: Send>(
     work: impl FnOnce(files::Progress<'_>) -> Result<T, String> + Send,
 ) -> PyResult<T> {
     let mut raised = None;
-    let done = py.detach(|| {
-        work(&mut |read, all| {
+    let tried = py.detach(|| {
+        let mut tell = |read, all| {
             Python::attach(|py| {
                 let told = progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (read, all)).map(drop));
                 told.and_then(|()| py.check_signals()).map_err(|error| {
@@ -199,11 +201,13 @@ fn with_progress<T: Send>(
                     String::new()
                 })
             })
-        })
+        };
+        catch_unwind(AssertUnwindSafe(|| work(&mut tell)))
     });
-    match raised {
-        Some(error) => Err(error),
-        None => done.map_err(CaptureError::new_err),
+    match (raised, tried) {
+        (Some(error), _) => Err(error),
+        (None, Ok(done)) => done.map_err(CaptureError::new_err),
+        (None, Err(panic)) => Err(waiting::raised(&*panic, "analyze")),
     }
 }
 

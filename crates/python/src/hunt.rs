@@ -4,9 +4,9 @@ use crate::{ScenarioError, parse, waiting};
 use eifel_hunt::claim::{self, Claim, Counterexample};
 use eifel_hunt::climb::Effort;
 use eifel_hunt::liars::{Liars, best_liar, to_toml};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
@@ -16,7 +16,7 @@ enum Told {
     Done(u32),
     Found(String),
     Refused(String),
-    Panicked(String),
+    Panicked(Box<dyn Any + Send>),
 }
 
 /// Searches for the receiver that gains most by lying to the sender of the scenario's first flow.
@@ -79,7 +79,7 @@ fn in_a_thread(
         drop(sender.send(match found {
             Ok(Ok(found)) => Told::Found(found.to_string()),
             Ok(Err(problem)) => Told::Refused(problem),
-            Err(panic) => Told::Panicked(waiting::said(&*panic).to_owned()),
+            Err(panic) => Told::Panicked(panic),
         }));
     });
     loop {
@@ -87,7 +87,7 @@ fn in_a_thread(
             Told::Done(runs) => drop(progress.call1(py, (runs,))?),
             Told::Found(found) => return Ok(found),
             Told::Refused(problem) => return Err(ScenarioError::new_err(format!("{origin}: {problem}"))),
-            Told::Panicked(problem) => return Err(PyRuntimeError::new_err(format!("{origin}: {problem}"))),
+            Told::Panicked(panic) => return Err(waiting::raised(&*panic, origin)),
         }
     }
 }

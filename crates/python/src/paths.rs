@@ -1,5 +1,6 @@
 //! Paths extracted from captures, and predictions of other senders over them.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use eifel_command::page::Screen;
@@ -13,6 +14,7 @@ use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::captures::CaptureError;
+use crate::waiting;
 
 pyo3::create_exception!(
     eifel.errors,
@@ -71,11 +73,11 @@ impl CapturedPath {
         let asked: Vec<(String, Map<String, Value>)> = parsed(asked)?;
         let asked: Vec<_> = asked.into_iter().map(|(name, changes)| RequestedSender::new(name, changes)).collect();
         let mut raised = None;
-        let found = py.detach(|| {
-            self.0.whatif(&asked, (draws, seed), &mut |done| {
-                tell(progress.as_ref(), (u64::from(done), u64::from(draws)), &mut raised)
-            })
+        let tried = py.detach(|| {
+            let mut tell = |done: u32| tell(progress.as_ref(), (u64::from(done), u64::from(draws)), &mut raised);
+            catch_unwind(AssertUnwindSafe(|| self.0.whatif(&asked, (draws, seed), &mut tell)))
         });
+        let found = tried.map_err(|panic| waiting::raised(&*panic, "whatif"))?;
         match (found, raised) {
             (_, Some(error)) => Err(error),
             (Err(Refusal(why)), None) => Err(PathError::new_err(why)),

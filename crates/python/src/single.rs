@@ -6,7 +6,7 @@ use crate::{RunError, parse, waiting};
 use eifel_sim::record::{Columns, Sink, Table, Tables};
 use eifel_sim::scenario::Scenario;
 use eifel_sim::{Error, Outcome};
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::fs::File;
@@ -137,7 +137,7 @@ fn finished(scenario: &Scenario, ended: Ended, what: &str) -> PyResult<Run> {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(Error::Capture(error))) => return Err(PyOSError::new_err(error.to_string())),
         Ok(Err(error)) => return Err(RunError::new_err(format!("{what}: {error}"))),
-        Err(panic) => return Err(PyRuntimeError::new_err(format!("{what}: {}", waiting::said(&*panic)))),
+        Err(panic) => return Err(waiting::raised(&*panic, what)),
     };
     Ok(Run::new(outcome.summary.flows_json(scenario), outcome.tables))
 }

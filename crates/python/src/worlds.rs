@@ -9,6 +9,7 @@ use eifel_worlds::{
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use std::any::Any;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use std::sync::mpsc;
 enum Told {
     Counted(u64),
     Over(Result<Vec<Tally>, String>),
+    Panicked(Box<dyn Any + Send>),
 }
 
 /// Counts outcomes over every fate of a few segments of the scenario's first TCP flow, and of their
@@ -74,13 +76,13 @@ pub(crate) fn small_worlds(
                 let gone = sender.send(Told::Counted(counted)).is_err();
                 if gone || stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
-            let found = match catch_unwind(AssertUnwindSafe(|| search_each(&question, &responses, tell))) {
-                Ok(Ok(Some(tallies))) => Ok(tallies),
-                Ok(Ok(None)) => Err("broken off".into()),
-                Ok(Err(error)) => Err(error.to_string()),
-                Err(panic) => Err(waiting::said(&*panic).to_owned()),
+            let over = match catch_unwind(AssertUnwindSafe(|| search_each(&question, &responses, tell))) {
+                Ok(Ok(Some(tallies))) => Told::Over(Ok(tallies)),
+                Ok(Ok(None)) => Told::Over(Err("broken off".into())),
+                Ok(Err(error)) => Told::Over(Err(error.to_string())),
+                Err(panic) => Told::Panicked(panic),
             };
-            drop(sender.send(Told::Over(found)));
+            drop(sender.send(over));
         }
     });
     let answer = gather(py, &mut receiver, size.worlds() * responses.len() as u64, progress.as_ref());
@@ -103,6 +105,7 @@ fn gather(
     loop {
         match waiting::next(py, receiver)? {
             Told::Over(found) => return found.map_err(PyRuntimeError::new_err),
+            Told::Panicked(panic) => return Err(waiting::raised(&*panic, "worlds")),
             Told::Counted(counted) => {
                 py.check_signals()?;
                 if let Some(progress) = progress {

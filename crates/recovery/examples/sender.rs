@@ -70,10 +70,7 @@ pub fn transfer(bytes: u64, config: &Config) -> Result<Summary, eifel_recovery::
             && let Some(ack) = back.pop_front()
         {
             let echo = Some(Echo::Known { value: ack.stamp, age: now.since(ack.left) });
-            engine.on_ack(
-                now,
-                &Ack { cumulative: ack.end, sacks: &[], dsacks: &[], echo, mark: None, plain: true, ece: false },
-            );
+            engine.on_ack(now, &Ack { echo, ..Ack::new(ack.end) });
         } else {
             engine.on_timeout(now);
         }

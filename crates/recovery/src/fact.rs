@@ -107,6 +107,16 @@ pub struct Ack<'a> {
     pub ece: bool,
 }
 
+impl Ack<'_> {
+    /// Creates an ACK of everything below `cumulative`, without blocks, echo, mark and ECN-Echo.
+    ///
+    /// Set the others with `Ack { echo, ..Ack::new(cumulative) }`: then a field that a later version
+    /// adds has its default.
+    pub const fn new(cumulative: u64) -> Self {
+        Self { cumulative, sacks: &[], dsacks: &[], echo: None, mark: None, plain: true, ece: false }
+    }
+}
+
 /// A segment that an ACK has newly covered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Covered {

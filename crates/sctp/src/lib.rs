@@ -87,6 +87,9 @@ mod timers;
 mod tracker;
 mod tuning;
 
+// Their types are in this crate's signatures.
+pub use {eifel_base, eifel_packet, eifel_recovery};
+
 pub use association::{Association, Outgoing};
 pub use event::{Event, Failure};
 pub use header_prediction::Processed;

@@ -194,7 +194,8 @@ impl Endpoint {
         if let Some(recorder) = &mut net.observers.recorder {
             if let Some(transmission) = &outgoing.transmission {
                 let subject = Subject { flow: self.flow, end: self.end, path: 0 };
-                recorder.sent(net.now, subject, transmission, packet.segment);
+                let stamp = segment.options.timestamps.map(|stamps| stamps.value);
+                recorder.sent(net.now, subject, transmission, (packet.segment, stamp));
             }
             recorder.passes(net.now, self.path.0, (packet, contents), outgoing.start);
         }

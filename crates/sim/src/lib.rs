@@ -61,6 +61,9 @@ mod wire;
 mod world;
 mod writing;
 
+// Their types are in this crate's signatures.
+pub use {eifel_base, eifel_packet, eifel_path, eifel_recovery, eifel_sctp, eifel_tcp};
+
 pub use capture::{Capture, Shown};
 pub use end::End;
 pub use error::Error;

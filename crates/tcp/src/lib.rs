@@ -85,6 +85,9 @@ mod timers;
 mod timestamps;
 mod window;
 
+// Their types are in this crate's signatures.
+pub use {eifel_base, eifel_packet, eifel_recovery};
+
 pub use connection::{Connection, Counts, Outgoing};
 pub use event::Event;
 pub use handshake::reset;

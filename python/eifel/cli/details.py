@@ -1,6 +1,7 @@
 """Prints details of a run: the durations of requests, the verdicts of detectors, and queueing delays."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 from rich.text import Text
@@ -8,6 +9,7 @@ from rich.text import Text
 from eifel.cli.flows import fitted, folded
 from eifel.cli.output import number, table
 from eifel.flows import Flow
+from eifel.model.spurious_timeout import UNDETECTED
 from eifel.observed import Detector, Observed
 from eifel.statistics import Mean
 
@@ -19,6 +21,8 @@ REQUESTS = {
     "request_p99_s": "99 % within",
     "request_longest_s": "longest",
 }
+SHOWN = ("rfc4015", "option-2", UNDETECTED)
+"""The responses whose cost by the model is shown."""
 WAITS = {"mean": "mean", "p95": "95 % below", "p99": "99 % below"}
 
 
@@ -37,6 +41,13 @@ def show_observed(out: Console, flows: Sequence[Flow], observed: Observed, unfol
             shown.add_row(name, where, *map(str, counts), _delay(of))
         out.print(shown)
         out.print(Text("missed: spurious, and nothing said; silent: genuine, and nothing said", style="dim"))
+    if any(observed.timeouts):
+        out.print()
+    for flow, met in zip(flows, observed.timeouts, strict=True):
+        if met is not None:
+            costs = (f"{replace(met, response=one).time_ms:.0f} ms with {one}" for one in SHOWN)
+            path = f"window {met.window_segments} segments, round trip {met.rtt_ms:.0f} ms"
+            out.print(f"model: a spurious timeout delays {flow.name} by {', '.join(costs)} ({path})")
     waits = [(flow, of) for flow, of in zip(flows, observed.queueing_ms, strict=True) if of is not None]
     _show(out, "queueing delay, ms", waits, WAITS, unfold)
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from eifel.errors import BadInputError
 from eifel.files import opened, put
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ else:
 
 def time_sequence_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
     """Draws segments, retransmissions, ACKs and drops over time."""
-    return _panels(4.2, ("time_sequence",), result, flow, title)
+    return _panels((SCREEN_IN, 4.2), ("time_sequence",), result, flow, title)
 
 
 def paths_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
@@ -36,24 +37,48 @@ def paths_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
 
 def timer_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
     """Draws the retransmission timeout and the round trips that it is computed from."""
-    return _panels(3.6, ("timer",), result, flow, title)
+    return _panels((SCREEN_IN, 3.6), ("timer",), result, flow, title)
 
 
 def window_figure(result: Result, flow: int = 0, title: str = "") -> Figure:
     """Draws cwnd, ssthresh and flight size over time."""
-    return _panels(3.6, ("window",), result, flow, title)
+    return _panels((SCREEN_IN, 3.6), ("window",), result, flow, title)
 
 
-def overview(result: Result, flow: int = 0, title: str = "") -> Figure:
-    """Draws time-sequence graph, window and timer above each other, with one time axis."""
-    return _panels(8.0, ("time_sequence", "window", "timer"), result, flow, title)
+SCREEN_IN = 7.2
+"""The width of a picture for a screen."""
+PANELS = ("time_sequence", "window", "timer")
+"""The panels of one run."""
 
 
-def _panels(height_in: float, names: Sequence[str], result: Result, flow: int, title: str) -> Figure:
-    """Draws panels above each other, each by the module with its name."""
+def overview(
+    result: Result, flow: int = 0, title: str = "", *, panels: Sequence[str] = PANELS, columns: int | None = None
+) -> Figure:
+    """Draws time-sequence graph, window and timer, or some of them, above each other, with one time axis.
+
+    `columns` is the width in columns of a paper, None for a screen. Raises BadInputError for an unknown panel.
+    """
+    if not panels or not set(panels) <= set(PANELS):
+        raise BadInputError(f"panels {', '.join(panels) or 'none'}; allowed: {', '.join(PANELS)}")
+    if columns is None:
+        return _panels((SCREEN_IN, 8.0 * len(panels) / len(PANELS)), panels, result, flow, title)
+    import matplotlib as mpl
+
+    from eifel.plots import style
+
+    with mpl.rc_context(rc=style.paper(columns)):
+        width = style.width_in(columns)
+        drawn = _panels((width, style.PANEL_SHARE * width * len(panels) + 0.3), panels, result, flow, title)
+        # The layout is computed with the sizes of this style.
+        drawn.canvas.draw()
+    return drawn
+
+
+def _panels(size_in: tuple[float, float], names: Sequence[str], result: Result, flow: int, title: str) -> Figure:
+    """Draws panels above each other, each by the module with its name. The size is width and height."""
     from eifel.plots.style import finish, new_figure
 
-    figure, axes = new_figure(len(names), (7.2, height_in))
+    figure, axes = new_figure(len(names), size_in)
     for name, place in zip(names, axes, strict=True):
         import_module(f"eifel.plots.{name}").draw(place, result, flow)
     return finish(figure, axes, title)

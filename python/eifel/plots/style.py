@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eifel.plots import Axes, Figure
+from eifel.plots import SCREEN_IN, Axes, Figure
 from eifel.result import Result
 
 SENT = "#3b6fb6"
@@ -22,7 +22,8 @@ SPIKE = "#d9dee4"
 OUTAGE = "#a3acb7"
 LIMIT = "#2f8f6b"
 
-SCREEN_IN = 7.2
+PANEL_SHARE = 0.5
+"""The height of a panel of one run in a paper, as a share of the figure's width."""
 CURVES = (SENT, SPURIOUS, LIMIT, NEEDED, PROBE, ACK)
 DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 DENSE = 20_000

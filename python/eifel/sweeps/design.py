@@ -17,6 +17,7 @@ from typing import Any
 
 from eifel import scenario as scenarios
 from eifel import toml
+from eifel.detectors import sources
 from eifel.errors import BadInputError
 from eifel.files import read_text
 from eifel.sweeps.axis import Axis, Draw, parse_axis, parse_draw
@@ -127,6 +128,7 @@ class Design:
     def definition(self) -> dict[str, Any]:
         """Returns everything that the results depend on, except the engine."""
         return {
+            **({"detectors": code} if (code := sources(self._named())) else {}),
             "title": self.title,
             "scenario": self.base.text,
             "repetitions": self.repetitions,
@@ -138,6 +140,11 @@ class Design:
             "points": self.points,
             "random": {draw.key: {draw.kind: list(draw.between), "whole": draw.whole} for draw in self.draws},
         }
+
+    def _named(self) -> str:
+        """Returns everything in which a class of Python may be named."""
+        values = [[dict(case.settings) for case in self.cases], [list(axis.values) for axis in self.axes]]
+        return f"{self.base.text}\n{json.dumps(values)}"
 
     def check(self) -> None:
         """Raises the error of the first cell with a refused scenario, with the cell's values."""

@@ -5,6 +5,7 @@ mod associations;
 mod bombs;
 mod chunks;
 mod coarse;
+mod embedding;
 mod facts;
 mod faults;
 mod files;

@@ -5,10 +5,12 @@
 
 mod parameters;
 pub mod part;
+mod provided;
 
 use crate::{congest, credit, detect, grant, pace, recover, respond, retransmit, rto};
 pub use parameters::{Choice, Error, Kind, Parameter, Parameters, Value};
 use part::Build;
+pub use provided::{MakeDetector, Provider, over_captures, provide, provided};
 
 /// "Responding to Spurious Timeouts in TCP", a source of several algorithms.
 pub(crate) const RESPONDING: &str = "Responding to Spurious Timeouts in TCP";
@@ -106,12 +108,28 @@ impl Seam {
 
     /// Returns the algorithm with this name, for a connection or an association.
     pub(crate) fn any_entry(self, name: &str) -> Option<&'static Entry> {
-        self.entry(name).or_else(|| self.association_entries().iter().find(|entry| entry.name == name))
+        self.found(name).ok()
+    }
+
+    /// Returns the algorithm with this name, for a connection or an association.
+    ///
+    /// # Errors
+    /// No algorithm has this name, or the program that [provides](provide) it cannot find it.
+    pub fn found(self, name: &str) -> Result<&'static Entry, Error> {
+        let mut listed = self.entries().iter().chain(self.association_entries());
+        match listed.find(|entry| entry.name == name) {
+            Some(entry) => Ok(entry),
+            None => match provided(self, name) {
+                Some(found) => found.map_err(Error::NotProvided),
+                None => Err(Error::UnknownAlgorithm { seam: self, name: name.into() }),
+            },
+        }
     }
 
     /// Returns the algorithm with this name, for a connection.
     pub fn entry(self, name: &str) -> Option<&'static Entry> {
-        self.entries().iter().find(|entry| entry.name == name)
+        let listed = self.entries().iter().find(|entry| entry.name == name);
+        listed.or_else(|| provided(self, name)?.ok())
     }
 }
 

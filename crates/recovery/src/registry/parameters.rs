@@ -18,7 +18,7 @@ pub struct Parameter {
 
 impl Parameter {
     /// Declares a time in milliseconds.
-    pub(crate) const fn milliseconds(
+    pub const fn milliseconds(
         name: &'static str,
         summary: &'static str,
         default_ms: u64,
@@ -29,7 +29,7 @@ impl Parameter {
     }
 
     /// Declares a whole number.
-    pub(crate) const fn integer(
+    pub const fn integer(
         name: &'static str,
         summary: &'static str,
         default: i64,
@@ -39,12 +39,12 @@ impl Parameter {
     }
 
     /// Declares a switch.
-    pub(crate) const fn switch(name: &'static str, summary: &'static str, default: bool) -> Self {
+    pub const fn switch(name: &'static str, summary: &'static str, default: bool) -> Self {
         Self { name, summary, kind: Kind::Switch { default } }
     }
 
     /// Declares a choice between words.
-    pub(crate) const fn word(
+    pub const fn word(
         name: &'static str,
         summary: &'static str,
         default: &'static str,
@@ -162,6 +162,11 @@ impl Parameters {
         Ok(Self { values: entry.parameters.iter().map(value_of).collect::<Result<_, _>>()? })
     }
 
+    /// Iterates over names and values, in the entry's order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        self.values.iter().map(|(name, value)| (*name, value))
+    }
+
     fn value(&self, name: &str) -> &Value {
         let found = self.values.iter().find(|(known, _)| *known == name);
         &found.unwrap_or_else(|| panic!("the registry declares no parameter {name}")).1
@@ -238,6 +243,8 @@ pub enum Error {
         /// As the choice gave it.
         value: Value,
     },
+    /// The program that provides an algorithm cannot find it, for this reason.
+    NotProvided(String),
 }
 
 impl fmt::Display for Error {
@@ -256,6 +263,7 @@ impl fmt::Display for Error {
             Self::BadValue { algorithm, parameter, value } => {
                 write!(f, "{} = {value} for {algorithm}; allowed: {}", parameter.name, parameter.kind)
             }
+            Self::NotProvided(why) => f.write_str(why),
         }
     }
 }

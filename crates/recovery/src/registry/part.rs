@@ -1,6 +1,8 @@
 //! Builds one algorithm from its name. Engines are composed of these parts, and models use single
 //! parts without an engine.
 
+use core::fmt;
+
 use super::{Choice, Entry, Error, Parameters, Seam};
 use crate::congest::Congest;
 use crate::credit::Credit;
@@ -13,19 +15,33 @@ use crate::retransmit::Retransmit;
 use crate::rto::Rto;
 use crate::rto::after_spurious::AfterSpurious;
 
+/// Makes an algorithm of a seam.
+pub(crate) enum Maker<T: ?Sized + 'static> {
+    /// One of this crate.
+    Listed(fn(&Parameters) -> Box<T>),
+    /// One that a program [provides](super::provide).
+    Provided(&'static (dyn Fn(&Parameters) -> Box<T> + Send + Sync)),
+}
+
+impl<T: ?Sized> fmt::Debug for Maker<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if matches!(self, Self::Listed(_)) { "Listed" } else { "Provided" })
+    }
+}
+
 macro_rules! parts {
     ($($(#[$said:meta])* $name:ident: $seam:ident -> $part:ty;)*) => {
         /// The constructor of an algorithm.
-        #[derive(Clone, Copy, Debug)]
+        #[derive(Debug)]
         pub(crate) enum Build {
-            $($seam(fn(&Parameters) -> Box<$part>),)*
+            $($seam(Maker<$part>),)*
         }
 
         impl Entry {$(
             /// Creates an entry without name, summary and source, and with defaults for the rest.
             pub(crate) const fn $name(build: fn(&Parameters) -> Box<$part>) -> Self {
                 let (name, summary, source) = ("", "", "");
-                let (seam, build) = (Seam::$seam, Build::$seam(build));
+                let (seam, build) = (Seam::$seam, Build::$seam(Maker::Listed(build)));
                 let (parameters, needs, weakness, probes) = (&[], None, None, false);
                 Self { seam, name, summary, source, parameters, needs, weakness, probes, build }
             }
@@ -37,10 +53,13 @@ macro_rules! parts {
             /// # Errors
             /// An algorithm or parameter that the registry does not know, or a value out of its bounds.
             pub fn $name(choice: &Choice) -> Result<Box<$part>, Error> {
-                let unknown = || Error::UnknownAlgorithm { seam: Seam::$seam, name: choice.name.clone() };
-                let entry = Seam::$seam.any_entry(&choice.name).ok_or_else(unknown)?;
-                let Build::$seam(build) = entry.build else { unreachable!("a seam lists its own algorithms") };
-                Ok(build(&Parameters::check(entry, &choice.parameters)?))
+                let entry = Seam::$seam.found(&choice.name)?;
+                let Build::$seam(build) = &entry.build else { unreachable!("a seam lists its own algorithms") };
+                let parameters = Parameters::check(entry, &choice.parameters)?;
+                Ok(match build {
+                    Maker::Listed(build) => build(&parameters),
+                    Maker::Provided(build) => build(&parameters),
+                })
             }
         )*
     };

@@ -146,8 +146,14 @@ impl Recorder {
     }
 
     /// Records a transmission that leaves `subject`. `segment` is the number of its data segment,
-    /// from 1; 0 without data.
-    pub fn sent(&mut self, now: Instant, subject: Subject, transmission: &Transmission, segment: u64) {
+    /// from 1; 0 without data. `stamp` is its timestamp.
+    pub fn sent(
+        &mut self,
+        now: Instant,
+        subject: Subject,
+        transmission: &Transmission,
+        (segment, stamp): (u64, Option<u32>),
+    ) {
         let Subject { flow, end, path } = subject;
         if !self.records(flow, end, Table::Transmissions) {
             return;
@@ -169,6 +175,7 @@ impl Recorder {
             fate: codes::UNDER_WAY,
             arrived_ns: -1,
             needed: 0,
+            tsval: stamp.map_or(-1, i64::from),
             path: path as i32,
         });
         self.grown(Table::Transmissions);

@@ -38,6 +38,8 @@ table! {
         arrived_ns: i64,
         /// The oracle's judgement on a retransmission.
         needed: u8,
+        /// Its timestamp (TSval).
+        tsval: i64,
         /// Index of the path in the flow, 0 for the primary one; only in runs with associations.
         path: i32,
     }
@@ -96,6 +98,10 @@ table! {
         sack3_start: i64,
         /// First position after that block.
         sack3_end: i64,
+        /// The smoothed round-trip time before it; in associations that of the primary path.
+        srtt_ns: i64,
+        /// The timeout before it, back-off included; in associations that of the primary path.
+        rto_ns: i64,
     }
 }
 

@@ -28,6 +28,8 @@ const NO_ACK: AckRow = AckRow {
     sack2_end: -1,
     sack3_start: -1,
     sack3_end: -1,
+    srtt_ns: -1,
+    rto_ns: -1,
 };
 
 impl Recorder {
@@ -63,7 +65,7 @@ impl Recorder {
             cumulative: cumulative as i64,
             echo: segment.options.timestamps.map_or(-1, |stamps| i64::from(stamps.echo)),
             duplicate: cumulative == una && segment.payload_len == 0 && engine.nxt() > una,
-            ..NO_ACK
+            ..timed(&engine.snapshot())
         };
         self.acked(with_blocks(row, dsack, &blocks));
     }
@@ -110,7 +112,7 @@ impl Recorder {
                         cumulative,
                         echo,
                         duplicate: cumulative == una as i64 && nxt > una,
-                        ..NO_ACK
+                        ..timed(&association.engine().snapshot(PathId(0)))
                     };
                     self.acked(with_blocks(row, duplicate, &blocks));
                 }
@@ -118,6 +120,12 @@ impl Recorder {
             }
         }
     }
+}
+
+/// Returns a row without blocks, with the timer's variables.
+fn timed(snapshot: &Snapshot) -> AckRow {
+    let srtt_ns = snapshot.srtt.map_or(-1, |srtt| srtt.as_nanos() as i64);
+    AckRow { srtt_ns, rto_ns: snapshot.rto.as_nanos() as i64, ..NO_ACK }
 }
 
 /// Returns the row with the first reported duplicate and the first three blocks.

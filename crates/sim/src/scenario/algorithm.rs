@@ -5,7 +5,7 @@ use super::error::Fault;
 use super::near;
 use super::tree::{Entry as Pair, Node, Value};
 use eifel_base::time::Duration;
-use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value as Set};
+use eifel_recovery::registry::{Choice, Entry, Error, Kind, Parameter, Seam, Value as Set};
 
 /// Iterates over the algorithms of a seam. Algorithms only for associations come last.
 pub(super) fn of(seam: Seam) -> impl Iterator<Item = &'static Entry> {
@@ -40,8 +40,7 @@ pub(super) fn choice(node: &Node, seam: Seam) -> Choice {
 
 /// Returns the algorithm that a checked value names.
 pub(super) fn entry(node: &Node, seam: Seam) -> &'static Entry {
-    let name = choice(node, seam).name;
-    of(seam).find(|entry| entry.name == name).expect("checked already")
+    seam.found(&choice(node, seam).name).expect("checked already")
 }
 
 fn read(node: &Node, seam: Seam, path: &str) -> Result<Choice, Fault> {
@@ -77,8 +76,9 @@ fn find(node: &Node, seam: Seam, path: &str) -> Result<&'static Entry, Fault> {
         let what = format!("{} is not an algorithm's name", node.value.describe());
         return Err(Fault::new(node.line, path, what).allowed(list()));
     };
-    of(seam).find(|entry| entry.name == name).ok_or_else(|| {
-        Fault::new(node.line, path, near::unknown("algorithm", name, names(seam).into_iter())).allowed(list())
+    seam.found(name).map_err(|error| match error {
+        Error::NotProvided(why) => Fault::new(node.line, path, why),
+        _ => Fault::new(node.line, path, near::unknown("algorithm", name, names(seam).into_iter())).allowed(list()),
     })
 }
 

@@ -14,6 +14,7 @@ use crate::slab::{Arrival, Cell};
 use crate::tally::Tally;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
+use eifel_packet::sctp::Chunk;
 use eifel_recovery::association::PathId;
 use eifel_recovery::engine::Kind;
 use eifel_recovery::fact::Transmission;
@@ -216,8 +217,12 @@ impl Endpoint {
                 }
                 if IN_ORDER && let Some(recorder) = &mut net.observers.recorder {
                     let subject = Subject { flow: self.flow, end: self.end, path: path.0 };
+                    let stamp = sctp.packet.chunks().map_while(Result::ok).find_map(|chunk| match chunk {
+                        Chunk::Timestamp(stamps) => Some(stamps.value),
+                        _ => None,
+                    });
                     for transmission in transmissions {
-                        recorder.sent(net.now, subject, transmission, transmission.start + 1);
+                        recorder.sent(net.now, subject, transmission, (transmission.start + 1, stamp));
                     }
                 }
                 let tally = &mut self.tallies[path.0];

@@ -14,7 +14,7 @@ use eifel_recovery::detect::{Detector, Judgement, Outcome};
 use eifel_recovery::event::Event;
 use eifel_recovery::fact::{Ack, Cause, Echo, Kind, Transmission, TxId};
 use eifel_recovery::recover::HighRxt;
-use eifel_recovery::registry::{Choice, Need, Seam, Value, part};
+use eifel_recovery::registry::{self, Choice, Need, Seam, Value, part};
 use eifel_recovery::scoreboard::Scoreboard;
 use eifel_recovery::view::Negotiated;
 use eifel_recovery::watch::{Placed, Watch};
@@ -349,7 +349,8 @@ impl EpisodeDetectors {
     }
 }
 
-/// Returns all detectors of the registry that have what they need, with their names. Only the first
+/// Returns all detectors of the registry, and those that a program provides for captures, that have
+/// what they need, with their names. Only the first
 /// may probe with new data: the last one in the registry that does, because it is the most
 /// specific.
 fn chosen(negotiated: Negotiated, sctp: bool) -> Vec<(&'static str, Box<dyn Detector>)> {
@@ -360,7 +361,8 @@ fn chosen(negotiated: Negotiated, sctp: bool) -> Vec<(&'static str, Box<dyn Dete
         Some(_) => false,
     };
     let of_chunks = Seam::Detect.association_entries().iter().filter(|_| sctp);
-    let seeing = Seam::Detect.entries().iter().chain(of_chunks).filter(|entry| sees(entry.needs));
+    let listed = Seam::Detect.entries().iter().chain(of_chunks);
+    let seeing = listed.chain(registry::over_captures()).filter(|entry| sees(entry.needs));
     let prober = seeing.clone().rfind(|entry| entry.probes).map(|entry| entry.name);
     let mut found: Vec<_> = seeing
         .filter_map(|entry| Some((entry.name, part::detector(&Choice::named(entry.name)).ok()?)))
