@@ -19,7 +19,9 @@ from eifel.documents.json_schema import (
 
 VERDICT = word("spurious", "needed", "undecidable")
 CONFIDENCE = word("certain", "likely", "weak")
-CAUSE = word("rto", "loss", "fast", "tlp", "zero-window-probe", "keep-alive", "repeated-fin", "syn", "path-mtu", "unknown")
+CAUSE = word(
+    "rto", "loss", "fast", "tlp", "zero-window-probe", "keep-alive", "repeated-fin", "syn", "path-mtu", "unknown"
+)
 
 KERNELS_CAUSE = word("rto", "loss", "fast", "rack-timer", "tlp", "syn", "path-mtu", "unknown")
 
