@@ -282,8 +282,8 @@ impl StackModel {
             (false, false) if resent.may_be_unseen && !self.lacks_duplicates(resent) => {
                 clocked(resent) + UNSEEN_EVIDENCE
             }
-            // Next to the sender, every ACK that could report the loss is known.
-            (false, false) if !resent.may_be_unseen => return None,
+            // No ACK reports data above a FIN, so nothing repairs it fast.
+            (false, false) if !resent.may_be_unseen && resent.start + 1 == resent.nxt => return None,
             (false, false) => clocked(resent) + WITHOUT_EVIDENCE,
         };
         // Its own ACK is no evidence that it was lost.
