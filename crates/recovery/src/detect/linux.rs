@@ -64,7 +64,7 @@ pub fn planted(fault: Fault) -> Box<dyn Detector> {
     }
 }
 
-/// Linux's composite detection, with a [`Fault`] or [`SOUND`].
+/// Linux's composite detection, with a [`Fault`] or no fault.
 #[derive(Clone, Debug, Default)]
 pub struct Linux<const FAULT: u8> {
     state: State,
