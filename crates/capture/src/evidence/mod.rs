@@ -8,6 +8,8 @@ mod segment;
 mod unreported;
 
 pub(crate) use attribution::candidates;
+#[cfg(test)]
+pub(crate) use segment::AcksWithoutNews;
 pub(crate) use segment::{Answered, REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence};
 
 use std::collections::BTreeMap;
@@ -434,7 +436,7 @@ impl Evidence {
     fn on_possible_duplicate(&mut self, una: u64, now: u64, shortest: u64) {
         for (start, one) in self.segments.iter_mut().rev().take(MOST_OVERTAKEN) {
             let last = one.transmissions.last().map_or(0, |last| last.nanos);
-            one.may_be_duplicate |= match one.answer {
+            one.without_news.duplicate |= match one.answer {
                 Some(answer) => now.saturating_sub(answer.when.nanos) < REORDERED_WITHIN.max(2 * shortest),
                 None => *start > una && last + shortest <= now,
             };
@@ -459,7 +461,7 @@ impl Evidence {
             answer.is_some_and(|answer| answer <= since && since - answer < REORDERED_WITHIN)
         };
         for one in self.segments.values_mut().rev().take(MOST_OVERTAKEN).filter(|one| recent(one)) {
-            one.may_answer_original = true;
+            one.without_news.original = true;
         }
     }
 

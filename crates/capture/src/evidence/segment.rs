@@ -42,10 +42,16 @@ pub(crate) struct SegmentEvidence {
     pub(crate) refused: bool,
     /// The frame in which a router reports that it dropped the first transmission.
     pub(crate) dropped: Option<u64>,
-    /// Whether an ACK without news came soon after its answer. That ACK may answer the original.
-    pub(crate) may_answer_original: bool,
-    /// Whether an ACK without news came while a duplicate of the segment may have arrived. Kept without SACK.
-    pub(crate) may_be_duplicate: bool,
+    pub(crate) without_news: AcksWithoutNews,
+}
+
+/// What the ACKs without news that follow a segment's answer may answer.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct AcksWithoutNews {
+    /// Whether one came soon after the answer, so that it may answer the original.
+    pub(crate) original: bool,
+    /// Whether one came while a duplicate of the segment may have arrived. Kept without SACK.
+    pub(crate) duplicate: bool,
 }
 
 /// What tells the first transmission of a segment from its retransmissions.
@@ -97,8 +103,7 @@ impl SegmentEvidence {
             filler: None,
             refused: false,
             dropped: None,
-            may_answer_original: false,
-            may_be_duplicate: false,
+            without_news: AcksWithoutNews::default(),
         }
     }
 

@@ -11,7 +11,7 @@
 //! - A segment is none if no packet had one for some time. A sender may send two copies at once:
 //!   one because of an ACK, the other because its timer expires.
 
-use super::identification::Identifications;
+use super::identification::{Follows, Identifications};
 use crate::frame::decode::Packet;
 use crate::frame::decode::common::Common;
 use crate::result::When;
@@ -110,15 +110,10 @@ impl DuplicateFrames {
         self.identifications.counts()
     }
 
-    /// Returns whether a packet that has just passed is a copy, as [`Identifications::repeats`] does.
+    /// Returns what a packet that has just passed follows, as [`Identifications::follows`] does.
     #[inline(always)]
-    pub(crate) fn repeats(&self, identification: u16) -> bool {
-        self.identifications.repeats(identification)
-    }
-
-    /// Returns whether a packet that has just passed is the next one, as [`Identifications::is_next`] does.
-    pub(crate) fn is_next(&self, identification: u16) -> bool {
-        self.identifications.is_next(identification)
+    pub(crate) fn follows(&self, identification: u16) -> Follows {
+        self.identifications.follows(identification)
     }
 
     /// Returns the number of a packet that has just passed, as [`Identifications::number`] does.

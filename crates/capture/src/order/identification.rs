@@ -16,6 +16,17 @@ const GAIN: u8 = 8;
 const COUNTS: u8 = 3 * GAIN;
 const MOST: u8 = 4 * COUNTS;
 
+/// What the counter in the identification shows of a packet that has just passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Follows {
+    Unknown,
+    /// It has the value of a packet that passed shortly before, and so is its copy.
+    Itself,
+    /// It has the newest value, and the one with the value before it has passed: the sender sent nothing in
+    /// between.
+    Directly,
+}
+
 /// What is known of the identifications of one direction. A capture may hold a hundred thousand of
 /// these.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -88,17 +99,18 @@ impl Identifications {
         (self.newest, self.passed) = (identification, (passed | 1).to_le_bytes());
     }
 
-    /// Returns whether a packet that has just passed has the counter's value of another one, and so is its
-    /// copy.
+    /// Returns what the value of a packet that has just passed shows, if the sender counts.
     #[inline(always)]
-    pub(crate) fn repeats(&self, identification: u16) -> bool {
-        self.repeated == identification && identification != 0 && self.counts()
-    }
-
-    /// Returns whether a packet that has just passed has the newest value, and the one with the value before
-    /// it has passed. So the sender sent nothing in between.
-    pub(crate) fn is_next(&self, identification: u16) -> bool {
-        self.newest == identification && self.passed[0] & 2 != 0 && self.counts()
+    pub(crate) fn follows(&self, identification: u16) -> Follows {
+        if !self.counts() {
+            Follows::Unknown
+        } else if self.repeated == identification && identification != 0 {
+            Follows::Itself
+        } else if self.newest == identification && self.passed[0] & 2 != 0 {
+            Follows::Directly
+        } else {
+            Follows::Unknown
+        }
     }
 
     /// Returns whether an equal identification shows a duplicate, because it changes from packet to
@@ -156,7 +168,7 @@ mod tests {
         let mut known = Identifications::default();
         let mut repeats = |identification| {
             known.on_packet(identification);
-            known.repeats(identification)
+            known.follows(identification) == Follows::Itself
         };
         assert!((1..10).chain([12, 11]).all(|identification| !repeats(identification)));
         assert_eq!([9, 10, 11, 12, 13, 10].map(repeats), [true, false, true, true, false, true]);

@@ -20,6 +20,7 @@ pub(crate) use ack_ends::{AckEnds, AckPlace};
 pub(crate) use capture_point::{AT_ONCE, CapturePoint, RoundTrip};
 pub(crate) use clock::SenderClock;
 pub(crate) use duplicate::{DuplicateFrames, Fingerprint, fingerprint_of};
+pub(crate) use identification::Follows;
 pub(crate) use in_transit::{AcksInTransit, NewAck, has_received};
 pub(crate) use silence::Silence;
 pub(crate) use smoothed::Smoothed;

@@ -8,7 +8,7 @@ use ack::LEAST_WINDOW;
 pub(crate) use ack::{Acknowledgement, QuietAck, Reports, is_bare, stamp_and_echo};
 pub(crate) use outstanding::{Outstanding, SpareRings};
 
-use crate::order::{CapturePoint, Reaction, SendOrder, Smoothed, Transmission};
+use crate::order::{CapturePoint, Follows, Reaction, SendOrder, Smoothed, Transmission};
 use crate::result::{Cause, Counts, When};
 use eifel_base::units::Timestamp;
 use eifel_packet::seq::{Seq, unwrap};
@@ -37,10 +37,8 @@ pub(crate) struct Data {
     /// Its place among the sender's packets, and whether the sender is known to count them.
     pub(crate) number: u32,
     pub(crate) numbered: bool,
-    /// Whether its identification shows that it is a copy of a packet that passed shortly before.
-    pub(crate) is_copy: bool,
-    /// Whether its identification shows that it left directly after a packet that passed.
-    pub(crate) is_next: bool,
+    /// What its identification shows of the packet before it.
+    pub(crate) follows: Follows,
     /// The newest timestamp of the receiver that the sender echoes.
     pub(crate) echo: Option<Timestamp>,
     /// When it left, in nanoseconds since 1970; never later than it passed here.

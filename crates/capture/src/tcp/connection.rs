@@ -220,8 +220,7 @@ impl Connection {
                 identification: packet.identification,
                 number: self.sides[side].duplicates.number(packet.identification),
                 numbered: self.sides[side].duplicates.counts(),
-                is_copy: self.sides[side].duplicates.repeats(packet.identification),
-                is_next: self.sides[side].duplicates.is_next(packet.identification),
+                follows: self.sides[side].duplicates.follows(packet.identification),
                 left: direction.stream.order.departure(stamp, &point),
                 echo: echo.filter(|_| flags.has(Flags::ACK)),
             };

@@ -7,7 +7,7 @@
 use super::loss_state::LossState;
 use crate::cause::reported;
 use crate::frame::decode::TooBig;
-use crate::order::{CapturePoint, NewAck};
+use crate::order::{CapturePoint, Follows, NewAck};
 use crate::stream::{Acknowledgement, Arrival, Data, HALF, QuietAck, Stream, is_bare, stamp_and_echo};
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
@@ -77,8 +77,9 @@ impl Direction {
     fn is_copy(&mut self, start: u64, data: &Data, point: &CapturePoint) -> bool {
         let has_copy =
             |losses: &LossState| losses.recent.has(data) || losses.is_untimely(&self.stream, start, data, point);
-        let known =
-            start < self.stream.nxt && !data.syn && (data.is_copy || self.losses.as_deref().is_some_and(has_copy));
+        let known = start < self.stream.nxt
+            && !data.syn
+            && (data.follows == Follows::Itself || self.losses.as_deref().is_some_and(has_copy));
         let is_copy = known || data.numbered && self.stream.out.has_copy_of(start, data.len, data.number);
         if !is_copy {
             return false;

@@ -90,10 +90,8 @@ impl Connection {
             }
             let (stamp, echo) = stamp_and_echo(stamps);
             let left = direction.stream.order.departure(stamp, &point);
-            let len = common.payload_len;
-            let (seq, numbered) = (common.seq(), from.duplicates.counts());
-            let is_copy = from.duplicates.repeats(identification);
-            let is_next = from.duplicates.is_next(identification);
+            let (seq, len, numbered) = (common.seq(), common.payload_len, from.duplicates.counts());
+            let follows = from.duplicates.follows(identification);
             let data = Data {
                 seq,
                 len,
@@ -104,8 +102,7 @@ impl Connection {
                 identification,
                 number,
                 numbered,
-                is_copy,
-                is_next,
+                follows,
                 left,
                 echo,
             };

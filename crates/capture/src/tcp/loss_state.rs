@@ -7,7 +7,7 @@
 use super::recent_packets::RecentPackets;
 use crate::cause::{DirectionId, Explained, InFlight, PathMtu, Retransmissions, SenderModel};
 use crate::evidence::{Part, REORDERED_WITHIN};
-use crate::order::{CapturePoint, Transmission};
+use crate::order::{CapturePoint, Follows, Transmission};
 use crate::result::{Cause, Cost, Counts, Number, Retransmission, Vantage, When};
 use crate::stream::{Acknowledgement, Data, Stream};
 use crate::verdict::{Arrived, Circumstances, Row};
@@ -127,7 +127,8 @@ impl LossState {
     /// Returns whether a segment follows directly, by position and identification, on the data before those
     /// that were acknowledged unseen. Then it is an original, and the capture has its ACK before it.
     fn is_shown_late(&mut self, block: Block, data: &Data) -> bool {
-        let follows = data.is_next && block.start == self.unseen.start && block.end <= self.unseen.end;
+        let follows =
+            data.follows == Follows::Directly && block.start == self.unseen.start && block.end <= self.unseen.end;
         if follows {
             self.unseen.start = block.end;
         }

@@ -173,6 +173,7 @@ impl SegmentEvidence {
         }
         // A duplicate that left before the answer would be acknowledged within a round trip behind it.
         let over = answered.when.nanos + circumstances.shortest <= circumstances.until;
+        let undoubled = over && !circumstances.sack && !self.without_news.duplicate;
         let would_be_reported = circumstances.reports && self.gap.is_some();
         if let Some(frame) = self.in_order.filter(|_| index == 1 && !would_be_reported) {
             return judged(Spurious, Likely, IN_ORDER, Some(frame));
@@ -186,9 +187,7 @@ impl SegmentEvidence {
             (false, Some(_)) => judged(Needed, Likely, "later data arrived before it", answer),
             // Here the lack of a reported duplicate shows little: no data were missing, so some
             // were late.
-            (_, None) if !circumstances.sack && !self.may_be_duplicate && over => {
-                judged(Needed, Likely, NO_DUPLICATE, answer)
-            }
+            (_, None) if undoubled => judged(Needed, Likely, NO_DUPLICATE, answer),
             (_, None) => Judged { evidence: answer, ..EITHER },
         }
     }
@@ -287,7 +286,7 @@ impl SegmentEvidence {
     fn may_answer_original(&self, index: usize, circumstances: &Circumstances) -> bool {
         let took = self.transmissions[index].nanos.saturating_sub(self.transmissions[0].nanos);
         let soon = took < SMALLEST_TIMEOUT || circumstances.sack || !circumstances.at_sender;
-        self.may_answer_original && !circumstances.reports && soon
+        self.without_news.original && !circumstances.reports && soon
     }
 
     /// Returns whether the marks of the transmissions up to `index` show that they left in this order.
@@ -340,7 +339,7 @@ impl SegmentEvidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::Answered;
+    use crate::evidence::{AcksWithoutNews, Answered};
     use eifel_base::units::Timestamp;
     use eifel_testkit::random::Random;
     use eifel_testkit::{digest, golden};
@@ -393,8 +392,7 @@ mod tests {
             first,
             filler: None,
             refused: random.below(4) == 0,
-            may_answer_original: random.below(4) == 0,
-            may_be_duplicate: random.below(4) == 0,
+            without_news: AcksWithoutNews { original: random.below(4) == 0, duplicate: random.below(4) == 0 },
             dropped: (random.below(6) == 0).then_some(10),
             transmissions,
         }
