@@ -515,7 +515,7 @@ def way_on(refusal: str, file: str) -> str:
 def whatif(
     words: Sequence[str], columns: int, styled: bool, progress: Callable[[str, int, int], object]
 ) -> tuple[int, str, str]:
-    """Runs `eifel whatif` with these words, for a screen of so many columns.
+    """Runs `eifel whatif` with these words, for a screen of `columns`.
 
     Calls `progress` with the kind of work, what of it is done, and how much there is. Returns the exit code, and what
     the command wrote to standard output and to standard error.

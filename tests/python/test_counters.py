@@ -34,11 +34,11 @@ def values(output: dict[str, Any]) -> dict[str, int]:
 def own() -> dict[str, Any]:
     """This host's counters."""
     if not Path("/proc/net/netstat").exists():
-        pytest.skip("no /proc/net here")
+        pytest.skip("SKIPPED: no /proc/net here, so the host's own counters were not read")
     return counted("counters")
 
 
-@pytest.mark.skipif(not shutil.which("nstat"), reason="nstat is not installed")
+@pytest.mark.skipif(not shutil.which("nstat"), reason="SKIPPED: nstat is not installed, so its text was not compared")
 @pytest.mark.parametrize("options", ["-az", "-azj"])
 def test_nstat_shows_what_the_files_show(options: str, own: dict[str, Any], tmp_path: Path) -> None:
     # Without its history it counts from the start of the host on.

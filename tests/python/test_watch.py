@@ -90,6 +90,7 @@ class Watched:
         return [json.loads(one) for one in self.lines]
 
 
+@pytest.mark.alone
 def test_verdicts_agree_with_the_truth_of_the_box(tmp_path: Path) -> None:
     folder = tmp_path / "truth"
     with watching() as (watch, said):
@@ -375,7 +376,8 @@ application = { kind = "bulk", endless = true }
 """
 
 
-@pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")
+@pytest.mark.alone
+@pytest.mark.skipif(not shutil.which("iperf3"), reason="SKIPPED: iperf3 is not installed, so no packets were observed")
 def test_the_packets_of_observations_are_a_capture_for_analyze(tmp_path: Path) -> None:
     with watching():
         pass

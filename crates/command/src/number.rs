@@ -21,7 +21,7 @@ pub fn number(value: Option<f64>, half_width: Option<f64>) -> String {
     }
 }
 
-/// Formats a number with so many significant digits, without zeros at the end, and with a power of ten if
+/// Formats a number with `digits` significant digits, without zeros at the end, and with a power of ten if
 /// it is large or small: C's `%g`.
 pub fn significant(value: f64, digits: i32) -> String {
     let rounded = format!("{value:.*e}", (digits - 1).max(0) as usize);

@@ -132,7 +132,7 @@ pub(crate) fn way_on(refusal: &str, file: &str) -> String {
     found::way_on(refusal, file)
 }
 
-/// Runs `eifel whatif` with these words, for a screen of so many columns. Calls `progress` with the kind of
+/// Runs `eifel whatif` with these words, for a screen of `columns`. Calls `progress` with the kind of
 /// work, what of it is done, and how much there is. Returns the exit code, and what the command wrote to
 /// standard output and to standard error.
 #[pyfunction]

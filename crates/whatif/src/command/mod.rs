@@ -167,7 +167,7 @@ struct Printed<'a> {
 }
 
 impl Found {
-    /// Runs the captured sender and the senders of `asked` over so many drawn paths, from this seed.
+    /// Runs the captured sender and the senders of `asked` over drawn paths, as many as asked.
     ///
     /// # Errors
     /// A change that the simulator refuses, or the error of `progress`.
