@@ -5,8 +5,8 @@
 //! addresses of benchmarking and documentation networks, always the same for a host. VLAN tags get other
 //! numbers. Link layers, tunnels, payload and all other options are left out. A router's ICMP message about a segment
 //! that was too long quotes only the segment's ports and sequence number. Packets that a wireless network put into one
-//! frame stay in one, with zeros for their payload. Every other frame becomes an empty frame, so that frames keep their
-//! numbers.
+//! frame stay in one, with zeros for their payload. Every other frame becomes an IP header alone, so that frames keep
+//! their numbers.
 
 mod chunks;
 
@@ -25,6 +25,8 @@ use eifel_packet::{datagram, icmp, sctp::PROTOCOL as SCTP, tcp::PROTOCOL as TCP}
 /// The link types of Ethernet and of IEEE 802.11 in pcapng.
 const ETHERNET: u16 = 1;
 const WIRELESS: u16 = 105;
+/// The protocol of packets that stand for what is left out: for experiments (RFC 3692).
+const LEFT_OUT: u8 = 253;
 
 /// Writes the anonymised copy of a capture.
 pub struct Anonymiser<W: Write> {
@@ -84,7 +86,10 @@ impl<W: Write> Anonymiser<W> {
         }
         let (mut bytes, rest) = copies.pop().unwrap_or_default();
         let mut interface = self.interface;
-        if !bytes.is_empty() && vlans(network).next().is_some() {
+        if bytes.is_empty() {
+            let nobody = Header::new(Addresses::V4 { source: Ipv4Addr::LOCALHOST, destination: Ipv4Addr::LOCALHOST });
+            ip::emit(&nobody, LEFT_OUT, 0, &mut bytes).map_err(io::Error::other)?;
+        } else if vlans(network).next().is_some() {
             interface = self.tag(&mut bytes, network)?;
         }
         let wire_len = bytes.len() as u32 + rest;
@@ -260,6 +265,19 @@ mod tests {
         let found = decode::packet(copy.link, copy.bytes, copy.wire_len, &mut Fragments::default()).unwrap();
         assert_eq!((found.hop_limit, found.identification, found.segment), (17, 0x1234, segment));
         assert_eq!((copy.nanos, copy.wire_len, copy.bytes.len()), (7, wire_len, bytes.len() - 3));
+    }
+
+    #[test]
+    fn a_frame_that_is_left_out_is_a_whole_ip_packet_without_content() {
+        let bytes = [&[7; 12][..], &[8, 6], &[9; 28]].concat();
+        let mut anonymiser = Anonymiser::new(Vec::new()).unwrap();
+        anonymiser.frame(&Frame { number: 1, nanos: 7, link: 1, interface: 0, wire_len: 42, bytes: &bytes }).unwrap();
+        let file = anonymiser.finish().unwrap();
+        let mut reader = Reader::new();
+        reader.feed(&file);
+        let copy = reader.frame().unwrap().unwrap();
+        let found = ip::parse(copy.bytes).unwrap();
+        assert_eq!((copy.nanos, copy.wire_len, found.protocol, found.payload), (7, 20, LEFT_OUT, &[][..]));
     }
 
     #[test]
