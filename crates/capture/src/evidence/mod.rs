@@ -8,6 +8,7 @@ mod segment;
 mod unreported;
 
 pub(crate) use attribution::candidates;
+pub(crate) use receiver_reports::Arrived;
 #[cfg(test)]
 pub(crate) use segment::AcksWithoutNews;
 pub(crate) use segment::{Answered, REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence};
@@ -366,6 +367,9 @@ impl Evidence {
 
     /// Applies SACK blocks and DSACKs.
     pub(crate) fn on_report(&mut self, stream: &Stream, ack: &Acknowledgement, point: &CapturePoint) {
+        if ack.cumulative < stream.una {
+            self.receiver_reports.on_old_ack(ack.when.frame);
+        }
         let news = ack.reports.sacks().iter().any(|block| !self.sacked.covers(*block));
         if let Some(dsack) = ack.reports.dsack {
             self.reports = true;

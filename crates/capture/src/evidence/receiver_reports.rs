@@ -24,12 +24,25 @@ struct Report {
     block: Block,
 }
 
+/// What shows that data had arrived before they were sent again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Arrived {
+    /// The frame of the ACK.
+    pub(crate) frame: u64,
+    /// Whether its SACK blocks cover the data, and not its cumulative ACK.
+    pub(crate) by_sack: bool,
+    /// Whether no older ACK has passed after it. Else a capture that has packets out of order may have it too early.
+    pub(crate) in_order: bool,
+}
+
 /// The latest reports of the receiver, in the order in which they passed.
 #[derive(Debug, Default)]
 pub(crate) struct ReceiverReports {
     reports: VecDeque<Report>,
     /// When the last sign of a loss passed, in nanoseconds: a report of missing data, or a repair.
     pub(crate) last_loss_sign: u64,
+    /// The frame of the last ACK that was older than one before it.
+    last_old_ack: u64,
 }
 
 impl ReceiverReports {
@@ -53,10 +66,17 @@ impl ReceiverReports {
         self.on_block(una, Block { start: una + 1, end: una + 1 }, at);
     }
 
-    /// Returns the frame of a report that `block` arrived.
-    pub(crate) fn arrived(&self, block: Block) -> Option<u64> {
+    /// Records an ACK that is older than one before it.
+    pub(crate) fn on_old_ack(&mut self, frame: u64) {
+        self.last_old_ack = frame;
+    }
+
+    /// Returns what shows that `block` arrived: an ACK in the frame `acknowledged`, or else a report.
+    pub(crate) fn arrived(&self, acknowledged: Option<u64>, block: Block) -> Option<Arrived> {
         let covers = |one: &&Report| one.block.start <= block.start && block.end <= one.block.end;
-        self.reports.iter().rev().find(covers).map(|one| one.frame)
+        let reported = || self.reports.iter().rev().find(covers).map(|one| one.frame);
+        let frame = acknowledged.or_else(|| reported().filter(|_| block.start < block.end))?;
+        Some(Arrived { frame, by_sack: acknowledged.is_none(), in_order: self.last_old_ack < frame })
     }
 
     /// Returns when the first report passed that shows the data at `position` missing, in
@@ -87,7 +107,7 @@ mod tests {
         reports.on_block(1000, Block { start: 6000, end: 7000 }, at(9));
         let missing = [999, 1000, 2999, 3000, 5000, 6000].map(|position| reports.missing_since(position));
         assert_eq!(missing, [None, since(5), since(5), since(9), since(9), None]);
-        let arrived = |start, end| reports.arrived(Block { start, end });
+        let arrived = |start, end| reports.arrived(None, Block { start, end }).map(|one| one.frame);
         assert_eq!([arrived(3000, 5000), arrived(6500, 7000), arrived(4500, 6500)], [Some(8), Some(10), None]);
     }
 
@@ -97,7 +117,7 @@ mod tests {
         reports.on_duplicate_ack(1000, at(5));
         reports.on_duplicate_ack(1000, at(6));
         assert_eq!([1000, 1001].map(|position| reports.missing_since(position)), [since(5), None]);
-        assert_eq!(reports.arrived(Block { start: 1000, end: 1001 }), None);
+        assert_eq!(reports.arrived(None, Block { start: 1000, end: 1001 }), None);
     }
 
     #[test]
@@ -107,7 +127,7 @@ mod tests {
             reports.on_block(0, Block { start: 10 * place + 5, end: 10 * place + 9 }, at(place));
         }
         assert_eq!(reports.reports.len(), MOST);
-        assert_eq!(reports.arrived(Block { start: 5, end: 9 }), None);
+        assert_eq!(reports.arrived(None, Block { start: 5, end: 9 }), None);
         assert_eq!(reports.missing_since(1), since(1));
     }
 }

@@ -9,7 +9,7 @@ use crate::frame::decode::sctp::Sack;
 use crate::order::{AT_ONCE, CapturePoint, Reaction, SendOrder, Smoothed, Transmission};
 use crate::result::{Cause, Cost, Counts, End, Number, Retransmission, Vantage, When};
 use crate::stream::MIDSTREAM;
-use crate::verdict::{Arrived, Circumstances, Row};
+use crate::verdict::{Circumstances, Row};
 use eifel_base::ranges::Block;
 use eifel_packet::seq::{Seq, unwrap, wrap};
 
@@ -125,10 +125,9 @@ impl Chunks {
             *sent
         });
         let block = Block { start: position, end: position + 1 };
-        let arrived = match position < self.una {
-            true => Some(self.last_sack.frame).filter(|frame| *frame > 0).map(Arrived::Acknowledged),
-            false => evidence.receiver_reports.arrived(block).map(Arrived::Reported),
-        };
+        let acknowledged = Some(self.last_sack.frame).filter(|frame| position < self.una && *frame > 0);
+        let above = Block { start: position.max(self.una), ..block };
+        let arrived = evidence.receiver_reports.arrived(acknowledged, above);
         let part = evidence.add(first, (block, &passing), point.when.frame, None);
         let cause = self.cause(position, point);
         self.last_again = (point.when.frame, Some(cause));
@@ -202,6 +201,9 @@ impl Chunks {
             return None;
         }
         self.last_sack = point.when;
+        if cumulative < self.una {
+            self.retransmissions.evidence.receiver_reports.on_old_ack(point.when.frame);
+        }
         self.detectors.on_sack(sack, (cumulative, initial), point);
         for tsn in sack.duplicates() {
             let start = unwrap(self.una, initial, tsn);

@@ -10,7 +10,7 @@ use crate::evidence::{Part, REORDERED_WITHIN};
 use crate::order::{CapturePoint, Follows, Transmission};
 use crate::result::{Cause, Cost, Counts, Number, Retransmission, Vantage, When};
 use crate::stream::{Acknowledgement, Data, Stream};
-use crate::verdict::{Arrived, Circumstances, Row};
+use crate::verdict::{Circumstances, Row};
 use eifel_base::ranges::Block;
 use eifel_packet::seq::Seq;
 
@@ -258,7 +258,9 @@ impl LossState {
         data: &Data,
         point: &CapturePoint,
     ) {
-        let arrived = self.arrived(stream, block);
+        let above = Block { start: block.start.max(stream.una), end: block.end };
+        let reports = &self.retransmissions.evidence.receiver_reports;
+        let arrived = reports.arrived(stream.acknowledged(block.end), above);
         let row = Row { when: point.when, block, payload: data.payload, known, episode, parts, arrived };
         // Without SACK, each duplicate ACK reports a segment.
         let reported = if point.sack {
@@ -269,15 +271,6 @@ impl LossState {
         let outstanding = Block { start: stream.una, end: stream.nxt };
         let flight = InFlight::new(outstanding, reported, stream.window(), u64::from(stream.largest));
         self.retransmissions.add(row, data.left, flight);
-    }
-
-    /// Returns the frame that shows the arrival of all data in `block`.
-    fn arrived(&self, stream: &Stream, block: Block) -> Option<Arrived> {
-        let above = Block { start: block.start.max(stream.una), end: block.end };
-        if above.start >= above.end {
-            return stream.acknowledged(block.end).map(Arrived::Acknowledged);
-        }
-        self.retransmissions.evidence.receiver_reports.arrived(above).map(Arrived::Reported)
     }
 
     /// Handles an ACK of new data that is no loss sign, after all repairs were acknowledged.

@@ -4,7 +4,7 @@ mod judge;
 
 pub(crate) use judge::{Circumstances, Judged};
 
-use crate::evidence::{Evidence, Part, SegmentEvidence};
+use crate::evidence::{Arrived, Evidence, Part, SegmentEvidence};
 use crate::order::Original;
 use crate::result::{Cause, Confidence, Timing, Verdict, When};
 use eifel_base::ranges::Block;
@@ -22,17 +22,8 @@ pub(crate) struct Row {
     pub(crate) episode: Option<u32>,
     /// The segments that it repeats, each with the index of this transmission.
     pub(crate) parts: Vec<Part>,
-    /// The frame that shows the arrival of all of the segment before it passed, if one does.
+    /// What shows the arrival of all of the segment before it passed, if anything does.
     pub(crate) arrived: Option<Arrived>,
-}
-
-/// The frame that shows that data had arrived before they were sent again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Arrived {
-    /// An ACK covers them.
-    Acknowledged(u64),
-    /// A SACK block covers those that no ACK covers.
-    Reported(u64),
 }
 
 /// A path reorders if at least this percentage of its fast retransmissions is spurious. Fitted to 180
@@ -88,16 +79,16 @@ impl Row {
             if self.parts.iter().any(shows(|one, index, _| one.was_overtaken(index))) {
                 return OVERTAKEN;
             }
-            let certain = self.parts.iter().all(shows(SegmentEvidence::is_sent_again));
-            let (reason, frame) = match arrived {
-                Arrived::Acknowledged(frame) => ("it was acknowledged before it passed", frame),
-                Arrived::Reported(frame) => ("SACK had reported it before it passed", frame),
+            let certain = arrived.in_order && self.parts.iter().all(shows(SegmentEvidence::is_sent_again));
+            let reason = match arrived.by_sack {
+                false => "it was acknowledged before it passed",
+                true => "SACK had reported it before it passed",
             };
             return Judged {
                 verdict: Verdict::Spurious,
                 confidence: if certain { Confidence::Certain } else { Confidence::Likely },
                 reason,
-                evidence: Some(frame),
+                evidence: Some(arrived.frame),
             };
         }
         let known = self.parts.iter().filter_map(part).filter(|(one, index)| *index < one.transmissions.len());

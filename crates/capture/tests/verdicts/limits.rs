@@ -52,6 +52,30 @@ fn a_timeout_that_partial_acks_do_not_postpone_is_no_fast_retransmission() {
     assert_eq!(causes, [repairs.as_slice(), &[Cause::Rto, Cause::Loss]].concat());
 }
 
+/// Several queues of a device record packets out of order: the ACK that seems to come before the retransmission may
+/// be its answer.
+#[test]
+fn an_ack_before_the_retransmission_is_no_proof_where_older_acks_pass_behind_it() {
+    for older in [false, true] {
+        let mut talk = Talk::open(false, true);
+        flight(&mut talk);
+        for number in 1..4 {
+            talk.ack(211.0 + f64::from(number), 0, 0, &[(1, number + 1)]);
+        }
+        talk.data(214.0, 0);
+        let answer = talk.ack(315.0, 10, 0, &[]);
+        if older {
+            talk.ack(315.1, 0, 0, &[(1, 9)]);
+        }
+        let again = talk.data(315.2, 0);
+        let found = talk.end();
+        let last = found.retransmissions.last().unwrap();
+        let confidence = if older { Confidence::Likely } else { Confidence::Certain };
+        let expected = (again, Verdict::Spurious, confidence, Some(answer));
+        assert_eq!((last.frame, last.verdict, last.confidence, last.evidence_frame), expected);
+    }
+}
+
 #[test]
 fn data_from_before_the_capture_are_not_judged() {
     let mut talk = Talk { frame: 0, analyzer: Analyzer::default(), ..Talk::open(true, true) };

@@ -1,7 +1,8 @@
 //! The outstanding data as the composite detection sees it: which segments were retransmitted,
 //! which retransmissions are in flight, and what SACK has reported.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fact::{Acked, Block};
 use crate::view::View;
@@ -10,37 +11,39 @@ use eifel_base::ranges::Ranges;
 /// Outstanding segments that were retransmitted, and outstanding data that was reported.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outstanding {
-    /// Segments that were ever retransmitted, by their first position.
-    resent: BTreeMap<u64, Resent>,
+    /// Segments that were ever retransmitted: the first position of each, and the end.
+    resent: BTreeMap<u64, u64>,
+    /// The first positions of those with a retransmission in flight that is no tail loss probe.
+    in_flight: BTreeSet<u64>,
+    /// Those of them that SACK had reported before, until the next ACK.
+    needless: Vec<Block>,
+    /// Length of the longest segment that was retransmitted.
+    longest: u64,
     /// Data that SACK has reported, also before a timeout.
     reported: Ranges,
-}
-
-/// A segment that was retransmitted.
-#[derive(Clone, Copy, Debug)]
-struct Resent {
-    end: u64,
-    /// Whether a retransmission that is no tail loss probe is in flight.
-    in_flight: bool,
 }
 
 impl Outstanding {
     /// Records a retransmission. A tail loss probe does not count as in flight.
     pub(super) fn on_retransmission(&mut self, positions: Block, in_flight: bool) {
         let Block { start, end } = positions;
-        let resent = self.resent.entry(start).or_insert(Resent { end, in_flight });
-        resent.end = resent.end.max(end);
-        resent.in_flight |= in_flight;
+        let known = self.resent.entry(start).or_insert(end);
+        *known = end.max(*known);
+        self.longest = self.longest.max(*known - start);
+        if in_flight {
+            self.in_flight.insert(start);
+            self.needless.extend(Some(positions).filter(|_| self.reported.covers(positions)));
+        }
     }
 
     /// Returns the number of retransmissions in flight.
     pub(super) fn in_flight(&self) -> u32 {
-        self.resent.values().filter(|resent| resent.in_flight).count() as u32
+        self.in_flight.len() as u32
     }
 
     /// Records a timeout: nothing counts as in flight any more.
     pub(super) fn deem_lost(&mut self) {
-        self.resent.values_mut().for_each(|resent| resent.in_flight = false);
+        self.in_flight.clear();
     }
 
     /// Returns whether the segment at `una` was retransmitted.
@@ -51,23 +54,28 @@ impl Outstanding {
     /// Returns the number of retransmitted segments inside `block`.
     pub(super) fn resent_within(&self, block: Block) -> u64 {
         let inside = self.resent.range(block.start..block.end);
-        inside.filter(|(_, resent)| resent.end <= block.end).count() as u64
+        inside.filter(|(_, end)| **end <= block.end).count() as u64
     }
 
     /// Forgets what is below `una`.
     pub(super) fn prune(&mut self, una: u64) {
         self.reported.remove_below(una, |_| ());
         while let Some(first) = self.resent.first_entry()
-            && first.get().end <= una
+            && *first.get() <= una
         {
-            first.remove();
+            let (start, _) = first.remove_entry();
+            self.in_flight.remove(&start);
         }
         if let Some(first) = self.resent.first_entry()
             && *first.key() < una
         {
             // An ACK may cover a part of a segment.
-            let rest = first.remove();
-            self.resent.entry(una).or_insert(rest);
+            let (start, end) = first.remove_entry();
+            let flies = self.in_flight.remove(&start);
+            if let Entry::Vacant(rest) = self.resent.entry(una) {
+                rest.insert(end);
+                self.in_flight.extend(flies.then_some(una));
+            }
         }
     }
 
@@ -88,25 +96,161 @@ impl Outstanding {
             // Without SACK, the retransmission may have filled the only hole.
             original = false;
         }
-        let reported = &self.reported;
-        for (&start, resent) in &mut self.resent {
-            resent.in_flight &= !reported.covers(Block { start, end: resent.end });
+        let advanced = Block { start: before, end: acked.cumulative };
+        let sacks = acked.sacks.iter().filter(|_| acked.sacked > 0 && view.sack);
+        sacks.chain([&advanced]).for_each(|block| self.land(*block));
+        while let Some(block) = self.needless.pop() {
+            self.land(block);
         }
         original
+    }
+
+    /// Takes retransmissions that overlap `block` out of those in flight, if all of them is reported.
+    fn land(&mut self, block: Block) {
+        let near = self.in_flight.range(block.start.saturating_sub(self.longest)..block.end.max(block.start));
+        let landed = near.filter(|start| {
+            self.resent.get(start).is_none_or(|end| self.reported.covers(Block { start: **start, end: *end }))
+        });
+        let landed: Vec<u64> = landed.copied().collect();
+        for start in landed {
+            self.in_flight.remove(&start);
+        }
     }
 }
 
 /// Returns whether some of `start..end` is in no retransmitted segment.
-fn left_once(resent: &BTreeMap<u64, Resent>, mut start: u64, end: u64) -> bool {
+fn left_once(resent: &BTreeMap<u64, u64>, mut start: u64, end: u64) -> bool {
     let below = resent.range(..=start).next_back();
-    if let Some((_, resent)) = below {
-        start = start.max(resent.end);
+    if let Some((_, end)) = below {
+        start = start.max(*end);
     }
     while start < end {
         match resent.get(&start) {
-            Some(resent) if resent.end > start => start = resent.end,
+            Some(end) if *end > start => start = *end,
             _ => return true,
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rtt::RoundTrips;
+    use eifel_base::time::{Duration, Instant};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    /// The same by the plain rule: after each ACK, every retransmission is looked at.
+    #[derive(Default)]
+    struct Naive {
+        resent: BTreeMap<u64, (u64, bool)>,
+        reported: Ranges,
+    }
+
+    impl Naive {
+        fn on_retransmission(&mut self, Block { start, end }: Block, in_flight: bool) {
+            let known = self.resent.entry(start).or_insert((end, in_flight));
+            *known = (end.max(known.0), known.1 || in_flight);
+        }
+
+        fn on_ack(&mut self, before: u64, acked: &Acked) {
+            if before < acked.cumulative {
+                self.reported.insert(Block { start: before, end: acked.cumulative }, |_| ());
+            }
+            acked.sacks.iter().for_each(|block| self.reported.insert(*block, |_| ()));
+            for (start, (end, in_flight)) in &mut self.resent {
+                *in_flight &= !self.reported.covers(Block { start: *start, end: *end });
+            }
+            let una = acked.cumulative;
+            self.reported.remove_below(una, |_| ());
+            while self.resent.first_entry().is_some_and(|first| first.get().0 <= una) {
+                self.resent.pop_first();
+            }
+            if let Some(first) = self.resent.first_entry()
+                && *first.key() < una
+            {
+                let rest = first.remove();
+                self.resent.entry(una).or_insert(rest);
+            }
+        }
+
+        fn in_flight(&self) -> u32 {
+            self.resent.values().filter(|(_, in_flight)| *in_flight).count() as u32
+        }
+    }
+
+    const NXT: u64 = 60;
+
+    fn block() -> impl Strategy<Value = Block> {
+        (0..NXT, 1..9_u64).prop_map(|(start, len)| Block { start, end: (start + len).min(NXT) })
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Retransmission(Block, bool),
+        Ack(u64, Vec<Block>),
+        Timeout,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            6 => (block(), any::<bool>()).prop_map(|(block, flies)| Step::Retransmission(block, flies)),
+            4 => (0..4_u64, vec(block(), 0..4)).prop_map(|(more, sacks)| Step::Ack(more, sacks)),
+            1 => Just(Step::Timeout),
+        ]
+    }
+
+    fn acked(cumulative: u64, bytes: u64, sacks: &[Block]) -> Acked<'_> {
+        Acked {
+            cumulative,
+            bytes,
+            sacked: sacks.len() as u64,
+            originals: None,
+            duplicate: bytes == 0,
+            highest: None,
+            sacked_up_to: 0,
+            sacks,
+            dsacks: &[],
+            echo: None,
+            mark: None,
+            ece: false,
+            all: false,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_in_flight_is_what_a_look_at_each_retransmission_counts(steps in vec(step(), 1..60)) {
+            let round_trips = RoundTrips::new(false);
+            let (mut una, mut tracked, mut naive) = (0, Outstanding::default(), Naive::default());
+            for step in steps {
+                match step {
+                    Step::Retransmission(Block { start, end }, flies) if end > una => {
+                        let positions = Block { start: start.max(una), end };
+                        tracked.on_retransmission(positions, flies);
+                        naive.on_retransmission(positions, flies);
+                    }
+                    Step::Retransmission(..) => {}
+                    Step::Ack(more, sacks) => {
+                        let (before, now) = (una, Instant::ZERO + Duration::from_secs(1));
+                        una = (una + more).min(NXT);
+                        let sacks: Vec<Block> = sacks.into_iter().filter(|block| block.start > una).collect();
+                        let view = View { now, una, nxt: NXT, mss: 1, sack: true, round_trips };
+                        let acked = acked(una, una - before, &sacks);
+                        tracked.note_delivered(&acked, before, NXT, &view);
+                        tracked.prune(una);
+                        naive.on_ack(before, &acked);
+                    }
+                    Step::Timeout => {
+                        tracked.deem_lost();
+                        naive.resent.values_mut().for_each(|(_, in_flight)| *in_flight = false);
+                    }
+                }
+                prop_assert_eq!(tracked.in_flight(), naive.in_flight());
+                let starts: Vec<_> = naive.resent.iter().map(|(start, (end, _))| (*start, *end)).collect();
+                prop_assert_eq!(tracked.resent.clone().into_iter().collect::<Vec<_>>(), starts);
+            }
+        }
+    }
 }
