@@ -20,6 +20,36 @@ settings.register_profile("eifel", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("eifel")
 
 
+BEGIN_FIRST = (
+    "live.decisions",
+    "live.thesis",
+    "test_drag",
+    "test_golden",
+    "test_golden_tables",
+    "test_web",
+    "test_claims",
+    "test_bad_input",
+    "test_wheel",
+    "test_wireshark",
+    "test_truth",
+    "live.loop",
+)
+"""Groups of tests that take longest: at the end, the other workers would wait for them."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keeps the tests of a file in one worker, but for those that have a group of their own."""
+    groups = {}
+    for item in items:
+        mark = item.get_closest_marker("xdist_group")
+        groups[item] = mark.args[0] if mark else item.path.stem
+        if not mark:
+            item.add_marker(pytest.mark.xdist_group(groups[item]))
+    order = {group: place for place, group in enumerate(BEGIN_FIRST)}
+    items.sort(key=lambda item: order.get(groups[item], len(order)))
+
+
 @pytest.fixture(autouse=True)
 def _beside_others(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Lets a test that is marked `alone` wait for those of other workers, and keeps them waiting while it runs."""
