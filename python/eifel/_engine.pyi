@@ -523,10 +523,14 @@ def command_line(name: str) -> tuple[str, list[tuple[str, str, str, str, list[st
     """
 
 def run_command(
-    words: Sequence[str], text: str, origin: str, columns: int, styled: bool, progress: Callable[[int, int], object]
+    words: Sequence[str],
+    source: tuple[str, str],
+    screen: tuple[int, bool],
+    progress: Callable[[int, int], object],
 ) -> tuple[int, str, str]:
-    """Runs `eifel run` with these words over a scenario that is read already, for a screen of `columns`.
+    """Runs `eifel run` with these words over a scenario that is read already: its text, and its origin.
 
+    The screen is its columns, and whether it shows bold and dim letters.
     Returns the exit code, and what the command wrote to standard output and to standard error.
     """
 

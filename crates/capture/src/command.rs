@@ -22,8 +22,20 @@ pub const ANALYZE: CommandLine = CommandLine {
             "--lines",
             "print each connection, and each retransmission, as a line of JSON as soon as it is over",
         ),
-        Declared::new("--out", "FOLDER", Kind::Folder, "of a folder: where the results are kept (default: out/ and the folder's name)").python(),
-        Declared::new("--dask", "ADDRESS", Kind::Path, "of a folder: on the workers of this Dask scheduler, as tcp://host:8786").python(),
+        Declared::new(
+            "--out",
+            "FOLDER",
+            Kind::Folder,
+            "of a folder: where the results are kept (default: out/ and the folder's name)",
+        )
+        .python(),
+        Declared::new(
+            "--dask",
+            "ADDRESS",
+            Kind::Path,
+            "of a folder: on the workers of this Dask scheduler, as tcp://host:8786",
+        )
+        .python(),
         Declared::switch("--fresh", "of a folder: analyse everything again, also stored results").python(),
         Declared::new("--sender", "FILE", Kind::Path, "the capture at the sender; with --receiver: the truth by both")
             .python(),

@@ -100,11 +100,13 @@ impl CommandLine {
         let valued: Vec<&str> = here().filter(|option| option.kind != Kind::Switch).map(|option| option.name).collect();
         let switches: Vec<&str> =
             here().filter(|option| option.kind == Kind::Switch).map(|option| option.name).collect();
-        let long = |word: &String| if word == "-v" && switches.contains(&VERBOSE) { VERBOSE.to_owned() } else { word.clone() };
+        let long =
+            |word: &String| if word == "-v" && switches.contains(&VERBOSE) { VERBOSE.to_owned() } else { word.clone() };
         let words: Vec<String> = words.iter().map(long).collect();
         // Words after `--` are no options.
         let given = words.iter().take_while(|word| *word != "--").map(|word| word.split('=').next().unwrap_or(word));
-        let mut python = given.filter_map(|word| self.options.iter().find(|option| option.is_python && option.name == word));
+        let mut python =
+            given.filter_map(|word| self.options.iter().find(|option| option.is_python && option.name == word));
         if let Some(option) = python.next() {
             return Err(Usage(format!("{}: only the Python package's eifel has it; see --help", option.name)));
         }

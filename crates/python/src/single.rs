@@ -145,26 +145,27 @@ fn finished(scenario: &Scenario, ended: Ended, what: &str) -> PyResult<Run> {
     Ok(Run::new(outcome.summary.flows_json(scenario), outcome.tables))
 }
 
-/// Runs `eifel run` with these words over a scenario that is read already, for a screen of `columns`. Calls
-/// `progress` with what is done, and how much there is. Returns the exit code, and what the command wrote to
-/// standard output and to standard error.
+/// Runs `eifel run` with these words over a scenario that is read already: its text, and its origin. The
+/// screen is its columns, and whether it shows styles. Calls `progress` with what is done, and how much there
+/// is. Returns the exit code, and what the command wrote to standard output and to standard error.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "a function of Python, where arguments have names")]
 pub(crate) fn run_command(
     py: Python<'_>,
     words: Vec<String>,
-    text: String,
-    origin: PathBuf,
-    columns: usize,
-    styled: bool,
+    source: (String, PathBuf),
+    screen: (usize, bool),
     progress: Py<PyAny>,
 ) -> PyResult<(u8, String, String)> {
     let (mut out, mut err, mut raised) = (Vec::new(), Vec::new(), None);
     let code = py.detach(|| {
-        let (source, screen) = (Some(Source { text, origin }), Screen { columns, styled });
-        command::main(&words, source, screen, (&mut out, &mut err), &mut |done, all| {
-            tell(Some(&progress), (done, all), &mut raised)
-        })
+        let ((text, origin), (columns, styled)) = (source, screen);
+        command::main(
+            &words,
+            Some(Source { text, origin }),
+            Screen { columns, styled },
+            (&mut out, &mut err),
+            &mut |done, all| tell(Some(&progress), (done, all), &mut raised),
+        )
     });
     let [out, err] = [out, err].map(|text| String::from_utf8_lossy(&text).into_owned());
     raised.map_or(Ok((code, out, err)), Err)

@@ -14,7 +14,8 @@ impl RequestedSender {
     /// # Errors
     /// A text is no change.
     pub fn parse(texts: &[&str]) -> Result<Self, Refusal> {
-        let changes = texts.iter().map(|text| change::setting(text)).collect::<Result<Map<_, _>, _>>().map_err(Refusal)?;
+        let changes =
+            texts.iter().map(|text| change::setting(text)).collect::<Result<Map<_, _>, _>>().map_err(Refusal)?;
         Ok(Self::new(texts.join(" "), changes))
     }
 

@@ -43,7 +43,7 @@ def command(options: argparse.Namespace) -> int:
     page = console()
     with progress("running") as advance:
         code, out, err = _engine.run_command(
-            _words(options, repetitions), source.text, source.origin, page.width, page.is_terminal, advance
+            _words(options, repetitions), (source.text, source.origin), (page.width, page.is_terminal), advance
         )
     sys.stderr.write(err)
     if code != OK:

@@ -101,7 +101,9 @@ mod tests {
     fn quantiles_are_those_of_tables() {
         // Table 26.10 of Abramowitz and Stegun has three to five digits; those of one and two degrees of freedom
         // have closed forms.
-        for (freedom, expected) in [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262), (30, 2.042), (120, 1.980)] {
+        for (freedom, expected) in
+            [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262), (30, 2.042), (120, 1.980)]
+        {
             let found = quantile(freedom + 1);
             assert!((found - expected).abs() < 6e-4, "{freedom}: {found}");
         }

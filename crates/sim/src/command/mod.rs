@@ -32,13 +32,8 @@ pub const RUN: CommandLine = CommandLine {
             Kind::Repeated,
             "set a key to another value; entries of lists by number or name; may be repeated",
         ),
-        Declared::new(
-            "--record",
-            "FOLDER",
-            Kind::Folder,
-            "write every table (Parquet), captures and a manifest there",
-        )
-        .python(),
+        Declared::new("--record", "FOLDER", Kind::Folder, "write every table (Parquet), captures and a manifest there")
+            .python(),
         Declared::new(
             "--tables",
             "NAMES",
@@ -48,7 +43,8 @@ pub const RUN: CommandLine = CommandLine {
         .python(),
         Declared::switch("--csv", "--record writes each table as CSV too").python(),
         Declared::switch("--payload", "captures hold all bytes, and not the headers alone").python(),
-        Declared::new("--pcap", "FILE", Kind::File("pcapng"), "write a pcapng as captured at the flow's sender").python(),
+        Declared::new("--pcap", "FILE", Kind::File("pcapng"), "write a pcapng as captured at the flow's sender")
+            .python(),
         Declared::new(
             "--plot",
             "FILE",
@@ -60,7 +56,10 @@ pub const RUN: CommandLine = CommandLine {
         Declared::new("--flow", "NAME", Kind::Word, "the flow that is captured and drawn, or all (default: the first)")
             .python(),
         Declared::switch("--flows", "show each flow of a group that the scenario repeats"),
-        Declared::switch("--verbose", "show every number; the Python package adds the detectors' verdicts and queueing delays"),
+        Declared::switch(
+            "--verbose",
+            "show every number; the Python package adds the detectors' verdicts and queueing delays",
+        ),
         Declared::new("--jobs", "N", Kind::Positive, "threads (default: all cores)"),
     ],
     python: "records in Parquet and CSV, captures, pictures, and with -v the detectors' verdicts and queueing delays.",
@@ -180,7 +179,13 @@ impl Asked {
     }
 
     /// Runs the scenario, and says what became of its flows.
-    fn answer(&self, source: &Source, screen: Screen, is_alone: bool, progress: Progress<'_>) -> Result<String, Failure> {
+    fn answer(
+        &self,
+        source: &Source,
+        screen: Screen,
+        is_alone: bool,
+        progress: Progress<'_>,
+    ) -> Result<String, Failure> {
         let scenario = Scenario::parse(&source.text, &source.origin).map_err(|error| (BAD_INPUT, error.to_string()))?;
         let repetitions = self.repetitions.unwrap_or(scenario.repetitions);
         let first = self.repetition.unwrap_or(0);
@@ -315,9 +320,8 @@ fn read_text(name: &str, file: &str) -> Result<String, Usage> {
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let text = std::str::from_utf8(bytes);
-    let at = |error: std::str::Utf8Error| {
-        Usage(format!("{name}: not a text file in UTF-8 (byte {})", error.valid_up_to()))
-    };
+    let at =
+        |error: std::str::Utf8Error| Usage(format!("{name}: not a text file in UTF-8 (byte {})", error.valid_up_to()));
     text.map(str::to_owned).map_err(at)
 }
 

@@ -10,8 +10,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use super::means::{Mean, quantile};
 use super::Progress;
+use super::means::{Mean, quantile};
 use crate::record::Record;
 use crate::scenario::Scenario;
 use crate::summary::{FlowSummary, Number, Requests, Summary};
@@ -48,7 +48,8 @@ pub(super) fn run(
             let values: Vec<f64> = numbers.iter().map(|of| of[place].1).collect();
             let name = numbers[0][place].0;
             // Without an answered request there are no times, and no count of requests.
-            let is_there = !values.iter().any(|value| value.is_nan()) && (name != Requests::NAMES[0] || values.iter().any(|count| *count > 0.0));
+            let is_there = !values.iter().any(|value| value.is_nan())
+                && (name != Requests::NAMES[0] || values.iter().any(|count| *count > 0.0));
             Mean::of(&values, quantile).filter(|_| is_there).map(|mean| (name, mean))
         };
         (0..numbers[0].len()).filter_map(of_number).collect()
@@ -75,7 +76,8 @@ fn begun(scenario: Scenario, repetitions: Range<u32>, jobs: Option<u32>) -> Rece
     let (scenario, end) = (Arc::new(scenario), repetitions.end);
     let (next, failed) = (Arc::new(AtomicU32::new(repetitions.start)), Arc::new(AtomicBool::new(false)));
     for _ in 0..threads {
-        let (scenario, next, failed, sender) = (Arc::clone(&scenario), Arc::clone(&next), Arc::clone(&failed), sender.clone());
+        let (scenario, next, failed, sender) =
+            (Arc::clone(&scenario), Arc::clone(&next), Arc::clone(&failed), sender.clone());
         // Not joined: if the caller gives up, a run ends alone.
         thread::spawn(move || {
             loop {

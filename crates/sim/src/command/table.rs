@@ -11,15 +11,8 @@ use eifel_command::number::number;
 use eifel_command::page::{Page, Table};
 
 /// The numbers that come first if there is no room for all.
-const FIRST: [&str; 7] = [
-    "time_s",
-    "goodput_bps",
-    "retransmissions",
-    "spurious_retransmissions",
-    "timeouts",
-    "spurious_timeouts",
-    "drops",
-];
+const FIRST: [&str; 7] =
+    ["time_s", "goodput_bps", "retransmissions", "spurious_retransmissions", "timeouts", "spurious_timeouts", "drops"];
 /// The titles of requests' numbers, in the order of [`Requests::NAMES`].
 const REQUESTS: [&str; 6] = ["count", "mean", "50 % within", "90 % within", "99 % within", "longest"];
 /// Spaces between columns.
@@ -53,7 +46,8 @@ impl Entry<'_> {
         }
         let each = || means.iter().map(|mean| mean.mean);
         let plain = |value: f64| number(Some(value), None);
-        let (low, high) = (plain(each().fold(f64::INFINITY, f64::min)), plain(each().fold(f64::NEG_INFINITY, f64::max)));
+        let (low, high) =
+            (plain(each().fold(f64::INFINITY, f64::min)), plain(each().fold(f64::NEG_INFINITY, f64::max)));
         let middle = plain(each().sum::<f64>() / means.len() as f64);
         if low == high { middle } else { format!("{middle} ({low} to {high})") }
     }
@@ -83,7 +77,9 @@ pub(super) fn show(page: &mut Page, flows: &[Flow], means: &[Means], (unfold, ve
     notes.extend((left > 0).then(|| format!("{left} numbers have no room")));
     notes.extend((zero > 0).then(|| format!("{zero} are zero for every flow")));
     notes.extend((!verbose && !notes.is_empty()).then(|| "-v shows them".to_owned()));
-    notes.extend(entries.iter().any(|entry| entry.means.len() > 1).then(|| "--flows shows each flow of a group".to_owned()));
+    notes.extend(
+        entries.iter().any(|entry| entry.means.len() > 1).then(|| "--flows shows each flow of a group".to_owned()),
+    );
     if !notes.is_empty() {
         page.note(&notes.join("; "));
     }
@@ -150,7 +146,9 @@ fn down(page: &mut Page, title: &str, entries: &[Entry<'_>], names: &[(&str, &st
         let titles: Vec<&str> = std::iter::once(title).chain(chosen.iter().map(|(_, shown)| *shown)).collect();
         let mut shown = Table::new(&titles, 1);
         for entry in entries {
-            shown.add(std::iter::once(entry.title.clone()).chain(chosen.iter().map(|(name, _)| entry.text(name))).collect());
+            shown.add(
+                std::iter::once(entry.title.clone()).chain(chosen.iter().map(|(name, _)| entry.text(name))).collect(),
+            );
         }
         page.table(&shown);
         waiting.retain(|name| !chosen.contains(name));
@@ -211,7 +209,9 @@ mod tests {
             for columns in [40, 80, 140] {
                 let lines = shown(&flows, &means, columns, (false, false));
                 assert!(lines.iter().all(|line| line.chars().count() <= columns), "{lines:?}");
-                assert!(flows.iter().all(|flow| lines.iter().any(|line| line.split(' ').any(|word| word == flow.name))));
+                assert!(
+                    flows.iter().all(|flow| lines.iter().any(|line| line.split(' ').any(|word| word == flow.name)))
+                );
                 if count > 20 {
                     let first: Vec<&str> = lines[1].split_whitespace().take(2).collect();
                     assert_eq!(first, ["flow0", "12.25"], "the most important number comes first");

@@ -76,7 +76,8 @@ fn the_number_of_threads_changes_nothing_and_repetitions_have_intervals() {
     let found: Value = serde_json::from_str(&one.1).unwrap();
     assert_eq!((&found["schema"], &found["repetitions"], &found["seed"]), (&json!("run"), &json!(3), &json!(1)));
     let flow = &found["flows"][0];
-    let [mean, low, high] = [&flow["mean"]["time_s"], &flow["interval95"]["time_s"][0], &flow["interval95"]["time_s"][1]];
+    let [mean, low, high] =
+        [&flow["mean"]["time_s"], &flow["interval95"]["time_s"][0], &flow["interval95"]["time_s"][1]];
     let [mean, low, high] = [mean, low, high].map(|number| number.as_f64().unwrap());
     assert!(low < mean && mean < high && found["fairness"].as_f64().unwrap() <= 1.0);
     assert!(found["detectors"].is_null() && found["queueing_ms"].is_null());
