@@ -19,11 +19,13 @@ __all__ = [
     "View",
     "analyze",
     "analyze_bytes",
+    "analyze_lines",
     "attack",
     "attacks",
     "captured",
     "check",
     "check_conditions",
+    "command_line",
     "counters",
     "described_tables",
     "document",
@@ -39,6 +41,7 @@ __all__ = [
     "record",
     "registry",
     "run",
+    "run_command",
     "run_many",
     "schema",
     "script",
@@ -511,6 +514,28 @@ def extract_path(
 
 def way_on(refusal: str, file: str) -> str:
     """Returns what the user of a refused capture can do."""
+
+def command_line(name: str) -> tuple[str, list[tuple[str, str, str, str, list[str]]]]:
+    """Returns the example and the options of a command that the program without Python has too.
+
+    An option is its name, its value's name, what it means, its kind (a method of `eifel.cli.argument.Parser`), and the
+    formats of the file that it writes.
+    """
+
+def run_command(
+    words: Sequence[str],
+    source: tuple[str, str],
+    screen: tuple[int, bool],
+    progress: Callable[[int, int], object],
+) -> tuple[int, str, str]:
+    """Runs `eifel run` with these words over a scenario that is read already: its text, and its origin.
+
+    The screen is its columns, and whether it shows bold and dim letters.
+    Returns the exit code, and what the command wrote to standard output and to standard error.
+    """
+
+def analyze_lines(words: Sequence[str]) -> int:
+    """Runs `eifel analyze` with these words, and returns the exit code. It writes to the standard streams."""
 
 def whatif(
     words: Sequence[str], columns: int, styled: bool, progress: Callable[[str, int, int], object]

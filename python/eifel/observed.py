@@ -197,9 +197,3 @@ def _queueing_ms(result: Result, flow: int) -> dict[str, float] | None:
 def _means(runs: Sequence[dict[str, float] | None]) -> dict[str, Mean] | None:
     there = [run for run in runs if run is not None]
     return {name: mean_interval([run[name] for run in there]) for name in there[0]} if there else None
-
-
-def fairness(goodputs: Sequence[float]) -> float | None:
-    """Returns Jain's index: 1 if all flows are equal, 1/n if one of n has everything, None if all have nothing."""
-    shares = np.asarray(goodputs, float)
-    return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum())) if shares.any() else None

@@ -87,11 +87,21 @@ SCENARIO = """\
 seed = 3
 repetitions = 4
 duration_s = 100
+point_to_point = { rate_bps = 1_100_000, delay_ms = 50 }
+
+[[spike]]
+links = ["bottleneck"]
+holds = "sending"
+first_s = { uniform = [1, 3] }
+length_s = { uniform = [1, 2] }
+interval_s = 10
+interval = "end-to-start"
 
 [[flow]]
 name = "main"
 from = "sender"
 to = "receiver"
+application = { kind = "bulk", bytes = 5_000_000 }
 [flow.sender]
 detect = "eifel-timestamps"
 """

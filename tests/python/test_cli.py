@@ -135,7 +135,7 @@ def test_an_interrupt_is_130(monkeypatch: pytest.MonkeyPatch, fake, capsys: pyte
     def press(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(fake, "run_many", press)
+    monkeypatch.setattr(fake, "run_command", press)
     assert main(["run", str(scenario)]) == 130
     assert capsys.readouterr().err == "interrupted\n"
 
@@ -144,7 +144,7 @@ def test_a_fault_of_ours_is_not_called_bad_input(monkeypatch: pytest.MonkeyPatch
     def broken(*_: object) -> None:
         raise ValueError("a fault")
 
-    monkeypatch.setattr(fake, "run_many", broken)
+    monkeypatch.setattr(fake, "run_command", broken)
     with pytest.raises(ValueError, match="a fault"):
         main(["run", str(scenario)])
 

@@ -13,11 +13,11 @@ from rich.console import Console
 
 import eifel
 from eifel.cli import BAD_INPUT, OK, main
-from eifel.cli.flows import GAP, Flows, fitted, show
+from eifel.cli.flows import GAP, Flows, fitted
 from eifel.cli.output import number, progress
 from eifel.flows import Flow, flows_of
 from eifel.papers.artefact import Artefact, Column, Row, means_of
-from eifel.statistics import Mean, mean_interval
+from eifel.statistics import Mean
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "request-response.toml"
 CLIENTS = [f"client{number}" for number in range(1, 11)]
@@ -109,54 +109,6 @@ def test_a_sweep_names_the_flow_of_each_row(tmp_path: Path, capsys: pytest.Captu
     assert [cell["mean"]["bytes"] for cell in cells] == [row["bytes"] for row in rows if row["flow_name"] == "client2"]
     assert main([*asked, "--flow", "client9"]) == BAD_INPUT
     assert "--flow client9: no such flow; there is: first, client1, client2" in capsys.readouterr().err
-
-
-def printed(flows: list[Flow], means: list[dict[str, Mean]], width: int, **options: bool) -> list[str]:
-    out = Console(file=io.StringIO(), width=width, highlight=False)
-    show(out, flows, means, **{"unfold": False, "verbose": False, **options})
-    assert isinstance(out.file, io.StringIO)
-    return [line.rstrip() for line in out.file.getvalue().splitlines()]
-
-
-def numbers(**values: float | list[float]) -> dict[str, Mean]:
-    return {name: mean_interval(np.atleast_1d(value)) for name, value in values.items()}
-
-
-def test_a_group_is_folded_to_its_mean_and_range_and_zeros_are_left_out() -> None:
-    flows = list(flows_of({"flow": [
-        {"name": "c#", "repeat": 3, "from": "a", "to": "b"}, {"name": "x", "from": "a", "to": "b"},
-    ]}))  # fmt: skip
-    means = [numbers(time_s=value, timeouts=0, drops=7) for value in (1.0, 2.0, 6.0)]
-    means.append(numbers(time_s=[10.0, 12.0], timeouts=[0, 0], drops=[7, 7]))
-    assert printed(flows, means, 80) == [
-        "        c# (3 flows)        x",
-        "time_s    3 (1 to 6)  11 ± 13",
-        "drops              7        7",
-        "1 are zero for every flow; -v shows them; --flows shows each flow of a group",
-    ]
-    lines = printed(flows, means, 80, verbose=True, unfold=True)
-    assert lines[0].split() == ["c1", "c2", "c3", "x"]
-    assert [line.split()[0] for line in lines[1:4]] == ["time_s", "timeouts", "drops"]
-    assert len(lines) == 4
-
-
-@pytest.mark.parametrize("width", [40, 80, 140])
-@pytest.mark.parametrize("count", [2, 11, 100, 1000])
-def test_many_flows_fit_any_terminal(count: int, width: int) -> None:
-    flows = [Flow(f"flow{number}", "a", "b") for number in range(count)]
-    each = {f"some_number_{place}": float(place) for place in range(12)} | {"time_s": 12.25, "goodput_bps": 1.5e6}
-    lines = printed(flows, [numbers(**each) for _ in flows], width)
-    assert max(map(len, lines)) <= width
-    for flow in flows:
-        assert any(flow.name in line.split() for line in lines)
-    if count > 20:
-        # A row per flow, with whole names and numbers.
-        assert [line.split()[0] for line in lines if line.startswith("flow")] == [flow.name for flow in flows]
-        assert lines[1].split()[:2] == ["flow0", "12.25"]
-        assert "time_s" in lines[0]
-    whole = printed(flows, [numbers(**each) for _ in flows], width, verbose=True)
-    for name in each:
-        assert any(name in line for line in whole), name
 
 
 @pytest.mark.parametrize(

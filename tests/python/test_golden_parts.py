@@ -16,7 +16,7 @@ import pytest
 import eifel
 import golden
 from eifel import _engine, hunts, live
-from eifel.cli import arguments, flows
+from eifel.cli import arguments
 from eifel.papers import artefacts
 from eifel.papers.artefact import Artefact, Column, Measured, MeasuredRow
 from eifel.plots import style, time_sequence
@@ -39,11 +39,6 @@ from eifel.studies import captures_tools
 def test_a_picture_shows_the_first_column_with_any_tolerance(columns: Any, judged: str) -> None:
     made = tuple(Column(f"c{number}", "C", **given) for number, given in enumerate(columns))
     assert _judged(Artefact("a.b", "A", "nowhere", made)).name == judged
-
-
-def test_numbers_of_one_run_are_means_of_one() -> None:
-    found = flows.values({"flow": "main", "from": "a", "to": "b", "time_s": 3, "nothing": None, "bytes": 7})
-    assert found == {"time_s": Mean(3.0, None, 1), "bytes": Mean(7.0, None, 1)}
 
 
 def test_files_are_completed_wherever_a_path_is_expected() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import eifel
 from eifel.cli import OK, main
-from eifel.observed import fairness, observe
+from eifel.observed import observe
 from eifel.scenario import load
 
 SPIKE = Path(__file__).parents[2] / "examples" / "spike.toml"
@@ -58,13 +58,6 @@ def test_ten_packets_that_leave_at_once_wait_for_each_other() -> None:
     assert found["mean"].mean == pytest.approx(45.0)
     assert found["p95"].mean == pytest.approx(np.quantile(np.arange(0, 100, 10), 0.95))
     assert found["mean"].half_width == 0.0
-
-
-@pytest.mark.parametrize(
-    ("goodputs", "index"), [([5, 5, 5, 5], 1.0), ([1, 0, 0, 0], 0.25), ([3, 1], 0.8), ([0, 0], None), ([7], 1.0)]
-)
-def test_jains_index(goodputs: list[float], index: float | None) -> None:
-    assert fairness(goodputs) == (None if index is None else pytest.approx(index))
 
 
 def test_the_summary_has_them_and_json_always_the_same_keys(capsys: pytest.CaptureFixture[str]) -> None:

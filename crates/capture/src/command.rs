@@ -8,30 +8,98 @@ use crate::frame::source::plain;
 use crate::report::condition::{Condition, failures};
 use crate::report::{Report, VERSION, score, text};
 use crate::result::{Retransmission, Summary};
-use eifel_command::{BAD_INPUT, FAILED, OK, Options, unless_closed};
+use eifel_command::{BAD_INPUT, CommandLine, Declared, FAILED, Kind, OK, Options, unless_closed};
 use serde::Serialize;
 
-const USAGE: &str = "\
-Says of each retransmission in a capture why it was sent, and whether it was needed.
-
-usage: eifel analyze [OPTIONS] FILE ...
-
-  FILE                  pcap, pcapng or snoop, perhaps compressed by gzip or zstd, or a qlog; - is standard input
-  --json                print one JSON object
-  --lines               print each connection, and each retransmission, as a line of JSON as soon as it is over
-  --csv FILE            write the retransmissions as CSV; - is standard output
-  --annotate FILE       copy the capture to a pcapng with comments
-  --anonymise FILE      copy the capture without payload, with other addresses, and with all that verdicts rest on
-  --xpl FOLDER          write time-sequence graphs for xplot there
-  --score TRUTH.csv     compare with the truth
-  --fail-if CONDITION   exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a
-                        number or a share of all segments with data, as 'spurious>1%'; may be repeated
-
-The Python package adds a page with graphs, tables in Parquet, metrics for OpenTelemetry, the path as a scenario, a
-comparison with tshark, captures of both ends, and folders of captures.
-
-example: eifel analyze capture.pcapng --fail-if 'spurious>1%'
-";
+/// The command line.
+pub const ANALYZE: CommandLine = CommandLine {
+    name: "analyze",
+    summary: "Says of each retransmission in a capture why it was sent, and whether it was needed.",
+    words: ("FILE ...", "pcap, pcapng or snoop, perhaps compressed by gzip or zstd, or a qlog; - is standard input"),
+    options: &[
+        Declared::switch("--json", "print JSON to standard output"),
+        Declared::switch(
+            "--lines",
+            "print each connection, and each retransmission, as a line of JSON as soon as it is over",
+        ),
+        Declared::new(
+            "--out",
+            "FOLDER",
+            Kind::Folder,
+            "of a folder: where the results are kept (default: out/ and the folder's name)",
+        )
+        .python(),
+        Declared::new(
+            "--dask",
+            "ADDRESS",
+            Kind::Path,
+            "of a folder: on the workers of this Dask scheduler, as tcp://host:8786",
+        )
+        .python(),
+        Declared::switch("--fresh", "of a folder: analyse everything again, also stored results").python(),
+        Declared::new("--sender", "FILE", Kind::Path, "the capture at the sender; with --receiver: the truth by both")
+            .python(),
+        Declared::new("--receiver", "FILE", Kind::Path, "the capture of the same connections at the receiver").python(),
+        Declared::new(
+            "--between",
+            "FILE",
+            Kind::Repeated,
+            "with these: a capture on the path; may be repeated, from the sender on",
+        )
+        .python(),
+        Declared::new("--truth", "FOLDER", Kind::Folder, "with these: write NAME.truth.csv for each capture there")
+            .python(),
+        Declared::switch(
+            "--facts",
+            "FILE is a table of what any transport sent, acknowledged and declared lost (docs/reference/captures.md)",
+        )
+        .python(),
+        Declared::new(
+            "--csv",
+            "FILE",
+            Kind::File("CSV"),
+            "write the retransmissions as CSV, - to standard output; of both ends, the truth at the sender",
+        ),
+        Declared::new("--parquet", "FILE", Kind::File("Parquet"), "write the retransmissions as Parquet").python(),
+        Declared::new("--annotate", "FILE", Kind::File("pcapng"), "copy the capture to a pcapng with comments"),
+        Declared::new("--xpl", "FOLDER", Kind::Folder, "write time-sequence graphs for xplot there"),
+        Declared::new("--report", "FILE.html", Kind::File("HTML"), "write a page with time-sequence graphs").python(),
+        Declared::new("--otel", "FILE.json", Kind::File("JSON"), "write OpenTelemetry metrics (OTLP in JSON)").python(),
+        Declared::new(
+            "--anonymise",
+            "FILE",
+            Kind::File("pcapng"),
+            "copy the capture without payload, with other addresses, and with all that verdicts rest on",
+        ),
+        Declared::switch("--compare-tshark", "show where tshark differs, and why").python(),
+        Declared::new("--score", "TRUTH.csv", Kind::Path, "compare with the truth (docs/reference/captures.md)"),
+        Declared::new(
+            "--fail-if",
+            "CONDITION",
+            Kind::Repeated,
+            "exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a number or a \
+             share of all segments with data, as 'spurious>1%'; may be repeated",
+        ),
+        Declared::new(
+            "--extract-path",
+            "FILE.toml",
+            Kind::File("TOML"),
+            "write the path that the capture shows as a scenario",
+        )
+        .python(),
+        Declared::new(
+            "--connection",
+            "N",
+            Kind::Natural,
+            "with --extract-path: the connection's number (default: that with most data)",
+        )
+        .python(),
+        Declared::switch("--verbose", "show every retransmission").python(),
+    ],
+    python: "a page with graphs, tables in Parquet, metrics for OpenTelemetry, the path as a scenario, a comparison \
+             with tshark, captures of both ends, and folders of captures.",
+    example: "eifel analyze capture.pcapng --fail-if 'spurious>1%'",
+};
 
 /// Runs the command with its `words`, and returns the exit code. Results go to `out`, and what is
 /// wrong to `err`.
@@ -60,10 +128,9 @@ fn unwritten(error: io::Error) -> Failure {
 }
 
 fn analyze(words: &[String], out: &mut dyn Write) -> Result<(u8, Vec<String>), Failure> {
-    let valued = ["--csv", "--annotate", "--anonymise", "--xpl", "--score", "--fail-if"];
-    let read = Options::read(words, &valued, &["--json", "--lines"]).map_err(|usage| refused(usage.0))?;
+    let read = ANALYZE.read(words).map_err(|usage| refused(usage.0))?;
     let print = |out: &mut dyn Write, text: &str| unless_closed(out.write_all(text.as_bytes())).map_err(unwritten);
-    let Some(options) = read else { return print(out, USAGE).map(|()| (OK, Vec::new())) };
+    let Some(options) = read else { return print(out, &ANALYZE.usage()).map(|()| (OK, Vec::new())) };
     let conditions: Vec<_> =
         options.all("--fail-if").map(Condition::parse).collect::<Result<_, _>>().map_err(refused)?;
     let paths: Vec<PathBuf> = options.rest.iter().map(PathBuf::from).collect();

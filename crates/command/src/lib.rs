@@ -10,12 +10,14 @@
 //! assert_eq!(options.rest, ["host"]);
 //! ```
 
+mod declared;
 pub mod number;
 mod options;
 pub mod page;
 #[cfg(unix)]
 mod signals;
 
+pub use declared::{CommandLine, Declared, Kind};
 pub use options::Options;
 #[cfg(unix)]
 pub use signals::Signals;

@@ -72,6 +72,22 @@ impl Page {
         self.lines(text, "");
     }
 
+    /// Adds a remark, in dim letters.
+    pub fn note(&mut self, text: &str) {
+        self.lines(text, DIM);
+    }
+
+    /// Returns the characters of a line.
+    pub fn columns(&self) -> usize {
+        self.screen.columns
+    }
+
+    /// Returns whether no cell of a table would be broken.
+    pub fn fits(&self, table: &Table) -> bool {
+        let widest = |column: usize| table.rows.iter().map(|row| length(&row[column])).max().unwrap_or(0) + GAP;
+        (0..table.columns()).map(widest).sum::<usize>() <= self.screen.columns + GAP
+    }
+
     fn lines(&mut self, text: &str, style: &str) {
         let columns = self.screen.columns;
         for line in text.split('\n').flat_map(|line| wrapped(line, columns)) {

@@ -8,11 +8,12 @@ use eifel_command::page::{Screen, WITHOUT_TERMINAL};
 use eifel_command::{BAD_INPUT, FAILED, OK, nearest, print, unless_closed};
 
 const USAGE: &str = "\
-Spurious retransmissions: which they are in a capture, and the engine on a real network.
+Spurious retransmissions: which they are in a capture, in a simulation, and on a real network.
 
 usage: eifel analyze [OPTIONS] FILE ...
        eifel counters [OPTIONS] [FILE ...]
        eifel live COMMAND ...
+       eifel run [OPTIONS] SCENARIO.toml
        eifel script [OPTIONS] FILE|FOLDER ...
        eifel watch [OPTIONS]
        eifel whatif [OPTIONS] FILE
@@ -20,15 +21,16 @@ usage: eifel analyze [OPTIONS] FILE ...
   analyze   says of each retransmission in a capture why it was sent, and whether it was needed
   counters  says what the kernel's TCP counters mean, and estimates the needless share of retransmissions
   live      sends, receives, records and judges on a real network
+  run       runs a scenario in the simulator, and says what became of each flow
   script    holds conversations with a connection, in packetdrill's grammar and virtual time
   watch     says of each retransmission of this host why it was sent, and whether it was needed, as it happens
   whatif    runs other senders over the path that a capture shows
 
-`eifel analyze --help` and so on say more. The Python package adds simulation, sweeps, reports and pictures.
+`eifel analyze --help` and so on say more. The Python package adds sweeps, reports and pictures.
 ";
 
 /// The commands, as they stand in the usage.
-const COMMANDS: [&str; 6] = ["analyze", "counters", "live", "script", "watch", "whatif"];
+const COMMANDS: [&str; 7] = ["analyze", "counters", "live", "run", "script", "watch", "whatif"];
 
 fn main() -> ExitCode {
     ExitCode::from(run(std::env::args_os().skip(1).collect()))
@@ -50,6 +52,7 @@ fn run(mut words: Vec<OsString>) -> u8 {
         }
         Some("analyze") => with(eifel_capture::command::main, rest),
         Some("counters") => with(eifel_watch::command::counters::main, rest),
+        Some("run") => with(simulate, rest),
         Some("script") => with(eifel_script::command::main, rest),
         Some("watch") => with(eifel_watch::command::main, rest),
         Some("whatif") => with(whatif, rest),
@@ -76,20 +79,34 @@ fn with(command: Command, words: Vec<OsString>) -> u8 {
     unless_closed(out.flush()).map_or_else(|error| unwritten(&error), |()| code)
 }
 
-fn whatif(words: &[String], out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+/// Returns how pages are shown on standard output.
+fn screen() -> Screen {
     let size = rustix::termios::tcgetwinsize(stdout()).ok().map(|size| usize::from(size.ws_col));
     let columns = size.filter(|columns| *columns > 0).unwrap_or(WITHOUT_TERMINAL);
-    let screen = Screen { columns, styled: stdout().is_terminal() };
+    Screen { columns, styled: stdout().is_terminal() }
+}
+
+/// Returns a counter on standard error, where that is a terminal.
+fn counter() -> impl FnMut(&str, u64, u64) -> Result<(), String> {
     let is_seen = stderr().is_terminal();
-    let mut says = |what: &str, done: u64, all: u64| {
+    move |what, done, all| {
         // A counter that cannot be written is no failure of the command.
         if is_seen && all > 0 {
             let share = 100 * done.min(all) / all;
             _ = write!(stderr(), "\r{what} {share} %\x1b[K{}", if done < all { "" } else { "\r\x1b[K" });
         }
         Ok(())
-    };
-    eifel_whatif::command::main(words, screen, (out, err), &mut says)
+    }
+}
+
+fn whatif(words: &[String], out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    let mut counter = counter();
+    eifel_whatif::command::main(words, screen(), (out, err), &mut |what, done, all| counter(what, done, all))
+}
+
+fn simulate(words: &[String], out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    let mut counter = counter();
+    eifel_sim::command::main(words, None, screen(), (out, err), &mut |done, all| counter("runs", done, all))
 }
 
 fn shown(text: &str) -> u8 {

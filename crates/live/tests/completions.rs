@@ -5,11 +5,12 @@
 use std::path::Path;
 use std::process::Command;
 
-const CASES: [(&str, &[&str]); 6] = [
-    ("", &["analyze", "counters", "live", "script", "watch", "whatif"]),
+const CASES: [(&str, &[&str]); 7] = [
+    ("", &["analyze", "counters", "live", "run", "script", "watch", "whatif"]),
     ("an", &["analyze"]),
     ("analyze --fai", &["--fail-if"]),
     ("analyze x.pcap --js", &["--json"]),
+    ("run x.toml --repetitio", &["--repetition", "--repetitions"]),
     ("live se", &["send"]),
     ("live sctp send x --stre", &["--streams"]),
 ];

@@ -21,11 +21,16 @@ fn called(words: &[&str]) -> Output {
 fn each_command_ends_with_its_code() {
     let script = crates().join("script/scripts/rfc3522").display().to_string();
     let capture = capture();
+    let scenario = crates().parent().unwrap().join("examples/spike.toml").display().to_string();
     for (words, code, said) in [
         (&["--help"][..], 0, "usage: eifel analyze"),
         (&["--version"], 0, concat!("eifel ", env!("CARGO_PKG_VERSION"))),
         (&[], 2, "no command"),
-        (&["run"], 2, "\"run\" is no command; expected analyze, counters, live, script, watch, whatif; see --help"),
+        (
+            &["fly"],
+            2,
+            "\"fly\" is no command; expected analyze, counters, live, run, script, watch, whatif; see --help",
+        ),
         (&["anlyze"], 2, "\"anlyze\" is no command; nearest: analyze; expected"),
         (&["help"], 0, "usage: eifel analyze"),
         (&["help", "whatif"], 0, "example: eifel whatif"),
@@ -36,6 +41,14 @@ fn each_command_ends_with_its_code() {
         (&["analyze", "/nowhere.pcap"], 2, "No such file"),
         (&["counters", "--help"], 0, "example: nstat -az | eifel counters -"),
         (&["analyze", "--help"], 0, "example: eifel analyze"),
+        (
+            &["analyze", "--report", "x.html", &capture],
+            2,
+            "--report: only the Python package's eifel has it; see --help",
+        ),
+        (&["run", "--help"], 0, "example: eifel run"),
+        (&["run", &scenario, "--seed", "7"], 0, "spurious_timeouts"),
+        (&["run", &capture], 2, "not a text file in UTF-8"),
         (&["script", &script], 0, " passed\n"),
         (&["script", &capture], 2, "not a text file in UTF-8"),
         (&["whatif", "--help"], 0, "example: eifel whatif"),
@@ -56,8 +69,10 @@ fn json_has_the_versions_of_the_published_schemas() {
     let folder = crates().parent().unwrap().join("docs/reference/schemas");
     let script = crates().join("script/scripts/rfc3522").display().to_string();
     let capture = capture();
+    let scenario = crates().parent().unwrap().join("examples/spike.toml").display().to_string();
     for (name, words) in [
         ("analyze", &["analyze", "--json", &capture][..]),
+        ("run", &["run", "--json", "--repetitions", "2", &scenario]),
         ("script", &["script", "--json", &script]),
         ("whatif", &["whatif", "--json", "--set=sender.detect=none", &capture]),
     ] {

@@ -11,6 +11,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::io::{stderr, stdout};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pyo3::create_exception!(
@@ -225,4 +226,11 @@ pub(crate) fn analyze(py: Python<'_>, files: Vec<PathBuf>, progress: Option<Py<P
 #[pyo3(signature = (captures, progress=None))]
 pub(crate) fn join(py: Python<'_>, captures: Vec<(String, PathBuf)>, progress: Option<Py<PyAny>>) -> PyResult<Joined> {
     with_progress(py, progress, |progress| files::join(&captures, progress)).map(|report| Joined { report })
+}
+
+/// Runs `eifel analyze` with these words, and returns the exit code. It writes to the standard output and the
+/// standard error of the process.
+#[pyfunction]
+pub(crate) fn analyze_lines(py: Python<'_>, words: Vec<String>) -> u8 {
+    py.detach(|| eifel_capture::command::main(&words, &mut stdout().lock(), &mut stderr().lock()))
 }

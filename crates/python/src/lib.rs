@@ -18,6 +18,7 @@ mod waiting;
 mod watch;
 mod worlds;
 
+use eifel_command::Declared;
 use eifel_sim::record::Table;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::summary::{FlowSummary, Requests};
@@ -55,6 +56,22 @@ fn version() -> &'static str {
 #[pyo3(signature = (value, half_width=None))]
 fn number(value: Option<f64>, half_width: Option<f64>) -> String {
     eifel_command::number::number(value, half_width)
+}
+
+/// An option: its name, its value's name, what it means, its kind, and the formats of the file that it writes.
+type DeclaredOption = (&'static str, &'static str, &'static str, &'static str, Vec<&'static str>);
+
+/// Returns the example and the options of a command that the program without Python has too.
+#[pyfunction]
+fn command_line(name: &str) -> PyResult<(&'static str, Vec<DeclaredOption>)> {
+    let known = [eifel_capture::command::ANALYZE, eifel_sim::command::RUN];
+    let line = known.into_iter().find(|line| line.name == name);
+    let line = line.ok_or_else(|| PyValueError::new_err(format!("{name}: the engine declares no such command")))?;
+    let of = |option: &Declared| {
+        let (kind, formats) = option.kind.described();
+        (option.name, option.value, option.help, kind, formats.to_vec())
+    };
+    Ok((line.example, line.options.iter().map(of).collect()))
 }
 
 /// Returns the JSON Schema of a scenario file.
@@ -111,6 +128,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(number, module)?)?;
+    module.add_function(wrap_pyfunction!(command_line, module)?)?;
+    module.add_function(wrap_pyfunction!(single::run_command, module)?)?;
+    module.add_function(wrap_pyfunction!(captures::analyze_lines, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(document, module)?)?;
     module.add_function(wrap_pyfunction!(described_tables, module)?)?;

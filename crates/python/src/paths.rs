@@ -91,7 +91,7 @@ fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
 }
 
 /// Calls `progress`, and checks for Ctrl-C. Stores an exception from either in `raised`.
-fn tell<Done>(progress: Option<&Py<PyAny>>, done: Done, raised: &mut Option<PyErr>) -> Result<(), String>
+pub(crate) fn tell<Done>(progress: Option<&Py<PyAny>>, done: Done, raised: &mut Option<PyErr>) -> Result<(), String>
 where
     Done: for<'py> pyo3::call::PyCallArgs<'py>,
 {

@@ -2,7 +2,10 @@
 
 use crate::numbers::columns_into_dict;
 use crate::outcome::kept;
+use crate::paths::tell;
 use crate::{RunError, parse, waiting};
+use eifel_command::page::Screen;
+use eifel_sim::command::{self, Source};
 use eifel_sim::record::{Columns, Sink, Table, Tables};
 use eifel_sim::scenario::Scenario;
 use eifel_sim::{Error, Outcome};
@@ -140,6 +143,32 @@ fn finished(scenario: &Scenario, ended: Ended, what: &str) -> PyResult<Run> {
         Err(panic) => return Err(waiting::raised(&*panic, what)),
     };
     Ok(Run::new(outcome.summary.flows_json(scenario), outcome.tables))
+}
+
+/// Runs `eifel run` with these words over a scenario that is read already: its text, and its origin. The
+/// screen is its columns, and whether it shows styles. Calls `progress` with what is done, and how much there
+/// is. Returns the exit code, and what the command wrote to standard output and to standard error.
+#[pyfunction]
+pub(crate) fn run_command(
+    py: Python<'_>,
+    words: Vec<String>,
+    source: (String, PathBuf),
+    screen: (usize, bool),
+    progress: Py<PyAny>,
+) -> PyResult<(u8, String, String)> {
+    let (mut out, mut err, mut raised) = (Vec::new(), Vec::new(), None);
+    let code = py.detach(|| {
+        let ((text, origin), (columns, styled)) = (source, screen);
+        command::main(
+            &words,
+            Some(Source { text, origin }),
+            Screen { columns, styled },
+            (&mut out, &mut err),
+            &mut |done, all| tell(Some(&progress), (done, all), &mut raised),
+        )
+    });
+    let [out, err] = [out, err].map(|text| String::from_utf8_lossy(&text).into_owned());
+    raised.map_or(Ok((code, out, err)), Err)
 }
 
 impl Run {

@@ -30,6 +30,7 @@ mod bounds;
 mod capture;
 mod check;
 mod clock;
+pub mod command;
 pub mod comments;
 mod datagram_flow;
 mod end;

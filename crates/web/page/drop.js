@@ -184,15 +184,9 @@ const drop = (() => {
       const senders = COPIES.filter(([name]) => registry.some((entry) => entry.seam === "detect" && entry.name === name))
         .map(([detect, respond]) => ({ name: `${detect}, ${respond}`, changes: { "sender.detect": detect, "sender.respond": respond } }));
       again(one, { for: "whatif", ...place, senders }, (_, answer) => {
-        if (!answer.whatif) {
-          const rows = answer.replay.compared.map((row) => [row.what, +row.captured.toPrecision(4), +row.replayed.toPrecision(4), row.agrees ? "agrees" : "differs"]);
-          box.replaceChildren(element("p", { textContent: "No prediction: the captured sender, run again over the path that was found, does not do what the capture shows." }), table(["event", "captured", "replayed", ""], rows, "Replay"));
-          return;
-        }
-        const range = ({ low, middle, high }, show) => `${show(middle)} (${show(low)} to ${show(high)})`;
-        box.replaceChildren(table(["sender", "goodput", "retransmissions", "faster than captured"], answer.whatif.senders.map((row) => [
-          row.name, range(row.goodput_bps, words.rate), range(row.retransmissions, (value) => Math.round(value)), `${Math.round(100 * row.faster)} %`,
-        ]), "Prediction"));
+        const said = element("pre", { textContent: answer.text });
+        said.setAttribute("aria-label", "Prediction");
+        box.replaceChildren(said);
       }).finally(() => { made.disabled = false; });
     }
 

@@ -10,12 +10,14 @@ use eifel_capture::report::annotate::Annotator;
 use eifel_capture::report::text;
 use eifel_capture::report::{Capture, Report};
 use eifel_capture::result::{End, Retransmission};
+use eifel_command::page::Screen;
 use eifel_whatif::events::Captured;
+use eifel_whatif::found::Found;
 use eifel_whatif::path::Refusal;
 use eifel_whatif::replay;
 use eifel_whatif::scenario;
 use eifel_whatif::trace::Trace;
-use eifel_whatif::whatif::{self, RequestedSender};
+use eifel_whatif::whatif::RequestedSender;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -26,6 +28,8 @@ use std::rc::Rc;
 const MOST_LOG: usize = 1 << 28;
 /// The number of paths drawn for a prediction.
 const DRAWS: u32 = 40;
+/// The characters of a line about a prediction.
+const COLUMNS: usize = 100;
 
 #[derive(Debug)]
 pub(crate) struct Opened {
@@ -220,16 +224,26 @@ impl Opened {
         let captured = Captured { trace, again, model };
         let path = captured.path()?;
         let replay = replay::replay(&captured, &path)?;
-        let mut answer = json!({
-            "path": path,
-            "replay": replay,
-            "events": captured.events(),
-            "scenario": scenario::as_seen(&path, &replay.sender, 1),
-        });
+        let found = Found { captured, path, replay };
         // If replay and capture differ, a prediction would be worthless.
-        if replay.agrees {
-            let found = whatif::whatif((&captured, &path, &replay), &wanted.senders, (DRAWS, 1), &mut |_| Ok(()))?;
-            answer["whatif"] = json!(found);
+        let refused = found.refused();
+        let predicted = match refused {
+            Some(_) => None,
+            None => Some(found.whatif(&wanted.senders, (DRAWS, 1), &mut |_| Ok(()))?),
+        };
+        let mut text = found.text(predicted.as_ref(), Screen { columns: COLUMNS, styled: false });
+        if let Some(why) = refused {
+            text += &format!("no prediction: {why}\n");
+        }
+        let mut answer = json!({
+            "path": found.path,
+            "replay": found.replay,
+            "events": found.captured.events(),
+            "scenario": scenario::as_seen(&found.path, &found.replay.sender, 1),
+            "text": text,
+        });
+        if let Some(predicted) = predicted {
+            answer["whatif"] = json!(predicted);
         }
         Ok(Answer::of(answer))
     }

@@ -5,9 +5,8 @@ use std::path::Path;
 use crate::path::Refusal;
 use crate::scenario::FLOW;
 use crate::whatif::RequestedSender;
-use eifel_recovery::registry::Seam;
-use eifel_sim::scenario::{Scenario, document};
-use serde_json::{Map, Value, json};
+use eifel_sim::scenario::{Scenario, change};
+use serde_json::{Map, Value};
 
 impl RequestedSender {
     /// Makes a sender of changes as `sender.rto=linux`. Its name is all of them.
@@ -15,7 +14,8 @@ impl RequestedSender {
     /// # Errors
     /// A text is no change.
     pub fn parse(texts: &[&str]) -> Result<Self, Refusal> {
-        let changes = texts.iter().map(|text| parse(text)).collect::<Result<Map<_, _>, _>>()?;
+        let changes =
+            texts.iter().map(|text| change::setting(text)).collect::<Result<Map<_, _>, _>>().map_err(Refusal)?;
         Ok(Self::new(texts.join(" "), changes))
     }
 
@@ -37,30 +37,11 @@ impl RequestedSender {
         let mut changed = scenario.clone();
         for (key, value) in self.changes.iter().filter(|(key, _)| is_of_flow(key)) {
             put(&mut changed, key, value.clone())?;
-            expect_algorithm(&changed["flow"][0], key)?;
+            change::expect_algorithm(&changed["flow"][0], key).map_err(Refusal)?;
         }
-        match Scenario::parse(&changed.to_string(), Path::new("scenario")) {
-            Ok(_) => Ok(()),
-            Err(error) => {
-                let place = format!("{}:{}: ", error.file, error.line);
-                let said = error.to_string();
-                Err(Refusal(format!("scenario, as changed: {}", said.strip_prefix(&place).unwrap_or(&said))))
-            }
-        }
+        let checked = Scenario::parse(&changed.to_string(), Path::new("scenario"));
+        checked.map(drop).map_err(|error| Refusal(change::said_of_changed(&error, "scenario, as changed")))
     }
-}
-
-/// Reads `key=value`. The value is TOML, or else a plain text.
-fn parse(text: &str) -> Result<(String, Value), Refusal> {
-    let parts = text.split_once('=').map(|(key, value)| (key.trim(), value)).filter(|(key, _)| !key.is_empty());
-    let Some((key, written)) = parts else {
-        return Err(Refusal(format!(
-            "--set {text}: expected key.path=value, as in seed=7 or flow.main.sender.respond=none"
-        )));
-    };
-    let toml = document(&format!("value = {written}"), Path::new(key)).ok();
-    let value = toml.and_then(|json| serde_json::from_str::<Value>(&json).ok()).map(|mut found| found["value"].take());
-    Ok((key.to_owned(), value.unwrap_or_else(|| written.trim().into())))
 }
 
 /// Sets the value of a key: a path through tables by name, and through lists by index or by an
@@ -70,29 +51,7 @@ fn parse(text: &str) -> Result<(String, Value), Refusal> {
 /// There is no such key.
 pub fn put(scenario: &mut Value, key: &str, value: Value) -> Result<(), Refusal> {
     let whole = if is_of_flow(key) { format!("flow.{FLOW}.{key}") } else { key.to_owned() };
-    let parts: Vec<&str> = whole.split('.').collect();
-    let mut place = scenario;
-    for (depth, part) in parts.iter().enumerate() {
-        place = match place {
-            Value::Object(table) => {
-                let inner = table.entry(*part).or_insert_with(|| Value::Object(Default::default()));
-                let is_seam = depth > 0 && parts[depth - 1].ends_with("sender");
-                if inner.is_string() && is_seam && depth + 1 < parts.len() {
-                    // An algorithm's name alone stands for a table with its name.
-                    *inner = json!({ "name": inner.take() });
-                }
-                inner
-            }
-            Value::Array(list) => {
-                let named = |entry: &Value| entry.get("name").and_then(Value::as_str) == Some(part);
-                let index = part.parse().ok().or_else(|| list.iter().position(named));
-                index.and_then(|index: usize| list.get_mut(index)).ok_or_else(|| nowhere(key, part))?
-            }
-            _ => return Err(nowhere(key, part)),
-        };
-    }
-    *place = value;
-    Ok(())
+    change::put(scenario, &whole, value).map_err(|error| nowhere(key, &error.part))
 }
 
 fn is_of_flow(key: &str) -> bool {
@@ -103,23 +62,10 @@ fn nowhere(key: &str, part: &str) -> Refusal {
     Refusal(format!("--set {key}: {part:?} is no key; expected sender.KEY, tcp.KEY, or a key of the path's scenario"))
 }
 
-/// Refuses a parameter of a seam for which the flow's sender names no algorithm.
-fn expect_algorithm(flow: &Value, key: &str) -> Result<(), Refusal> {
-    let ["sender", word, _] = key.split('.').collect::<Vec<_>>()[..] else { return Ok(()) };
-    let Some(seam) = Seam::ALL.into_iter().find(|seam| seam.name() == word) else { return Ok(()) };
-    if flow["sender"][word].get("name").is_some() {
-        return Ok(());
-    }
-    let known: Vec<&str> = seam.entries().iter().map(|entry| entry.name).collect();
-    Err(Refusal(format!(
-        "{key}: the scenario does not say there whose parameter this is; set sender.{word}.name too; allowed: {}",
-        known.join(", ")
-    )))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn scenario() -> Value {
         json!({
@@ -133,19 +79,6 @@ mod tests {
     fn refused(texts: &[&str]) -> String {
         let checked = RequestedSender::parse(texts).and_then(|sender| sender.check(&scenario()));
         checked.unwrap_err().0
-    }
-
-    #[test]
-    fn a_value_is_toml_or_a_word() {
-        let value = |text: &str| parse(text).unwrap().1;
-        assert_eq!(value("a=1"), json!(1));
-        assert_eq!(value("a = 2.5"), json!(2.5));
-        assert_eq!(value("a=[1, true]"), json!([1, true]));
-        assert_eq!(value("a='x'"), json!("x"));
-        assert_eq!(value("a=b=c "), json!("b=c"));
-        for wrong in ["a", "=1", " =1"] {
-            assert!(parse(wrong).unwrap_err().0.starts_with(&format!("--set {wrong}: expected key.path=value")));
-        }
     }
 
     #[test]

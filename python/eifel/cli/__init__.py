@@ -22,10 +22,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
     if given[:1] == ["help"]:
         given = [*given[1:], "--help"]
-    root = parser()
+    root = parser(given[0] if given else "")
     options = root.parse_args(given)
     try:
-        outputs.expect(options, root)
+        outputs.expect(options, parser)
         command = import_module(f"eifel.cli.{options.module}").command
         code = int(command(options))
         # Detects a failed write here, and not when the interpreter ends.

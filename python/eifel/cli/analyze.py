@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from eifel.cli.output import note, print_json
 from eifel.errors import BadInputError
 from eifel.files import opened, put
 
-STANDARD_INPUT = "-"
+STANDARD_INPUT = STANDARD_OUTPUT = "-"
 PAUSE_S = 1.0
 """The least seconds between two lines about a capture that is still growing."""
 
@@ -25,6 +26,8 @@ def command(options: argparse.Namespace) -> int:
     """Analyses the files. Returns 1 if a condition of `--fail-if` holds."""
     from eifel.cli import folder, places
 
+    if options.lines:
+        return _lines(options)
     if places.asked(options):
         return places.command(options)
     if folder.asked(options):
@@ -32,6 +35,18 @@ def command(options: argparse.Namespace) -> int:
     if not options.files:
         raise BadInputError("expected FILE, or --sender FILE and --receiver FILE")
     return _of_one_place(options)
+
+
+def _lines(options: argparse.Namespace) -> int:
+    """Prints lines of JSON as soon as they are known: the engine writes them."""
+    from eifel import _engine
+
+    sys.stdout.flush()
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        return _engine.analyze_lines(["--lines", *options.files])
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _of_one_place(options: argparse.Namespace) -> int:
@@ -63,7 +78,7 @@ def _of_one_place(options: argparse.Namespace) -> int:
         _print_differences(differences)
     elif score:
         sys.stdout.write(lines)
-    else:
+    elif options.csv != STANDARD_OUTPUT:
         sys.stdout.write(str(analysis))
         if options.verbose:
             _print_tables(analysis)
@@ -95,7 +110,9 @@ def _write(analysis: Analysis, options: argparse.Namespace) -> None:
     for option in ("csv", "parquet", "report"):
         if getattr(options, option):
             quic.expect_one_kind(analysis.report, f"--{option}")
-    if options.csv:
+    if options.csv == STANDARD_OUTPUT:
+        sys.stdout.write(analysis.csv())
+    elif options.csv:
         put(Path(options.csv), analysis.csv().encode())
     if options.anonymise:
         analysis.anonymise(options.anonymise)

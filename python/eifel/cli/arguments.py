@@ -1,6 +1,7 @@
 """The arguments of the command line. This module imports nothing heavy, so that `eifel --help` is fast."""
 
 import argparse
+from functools import partial
 
 from eifel.cli.argument import Commands, Parser, command, path
 
@@ -17,8 +18,9 @@ class _Completion(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, _: object, shell: object, *__: object) -> None:
         import shtab
 
-        _complete_files(parser, shtab.FILE)
-        print(shtab.complete(parser, str(shell)))
+        whole = globals()["parser"]()
+        _complete_files(whole, shtab.FILE)
+        print(shtab.complete(whole, str(shell)))
         parser.exit()
 
 
@@ -33,7 +35,8 @@ def _complete_files(parser: argparse.ArgumentParser, file: object) -> None:
             action.complete = file  # type: ignore[attr-defined]
 
 
-def parser() -> Parser:
+def parser(only: str | None = None) -> Parser:
+    """Returns the parser of all commands, or of the first word `only`: other commands may then lack their options."""
     made = Parser(
         prog="eifel",
         description="Spurious retransmissions: detect them, respond to them, and measure what that is worth.",
@@ -49,7 +52,7 @@ def parser() -> Parser:
     commands = made.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for add in (
         _add_new,
-        _add_run,
+        partial(_add_run, full=only in (None, "run")),
         _add_compare,
         _add_sweep,
         _add_reproduce,
@@ -59,7 +62,7 @@ def parser() -> Parser:
         _add_worlds,
         _add_hunt,
         _add_attacks,
-        _add_analyze,
+        partial(_add_analyze, full=only in (None, "analyze")),
         _add_whatif,
         _add_captures,
         _add_live,
@@ -73,36 +76,9 @@ def parser() -> Parser:
     return made
 
 
-def _add_run(commands: Commands) -> None:
-    parser = command(
-        commands,
-        "run",
-        "run a scenario",
-        "eifel run scenario.toml --repetitions 20 --set flow.main.sender.respond=option-4 --plot run.svg",
-    )
+def _add_run(commands: Commands, full: bool) -> None:
+    parser = _declared(commands, "run", "run a scenario", full)
     parser.path("scenario", "SCENARIO.toml", "the scenario file; - for standard input")
-    parser.positive("--repetitions", "N", "the number of repetitions (default: the scenario's)")
-    parser.natural("--seed", "S", "the seed (default: the scenario's)")
-    parser.repeated(
-        "--set", "KEY.PATH=VALUE", "set a key to another value; entries of lists by number or name; may be repeated"
-    )
-    parser.folder("--record", "FOLDER", "write every table (Parquet), captures and a manifest there")
-    parser.word("--tables", "NAMES", "the tables that --record writes, with commas between, or none (default: all)")
-    parser.switch("--csv", "--record writes each table as CSV too")
-    parser.switch("--payload", "captures hold all bytes, and not the headers alone")
-    parser.output("--pcap", "FILE", "write a pcapng as captured at the flow's sender", "pcapng")
-    parser.output(
-        "--plot",
-        "FILE",
-        "draw the run: .png, .svg, .pdf, .xpl for xplot, or .html with zoom",
-        *("PNG", "SVG", "PDF", "xplot", "HTML"),
-        by_ending=True,
-    )
-    parser.natural("--repetition", "N", "the repetition to record and draw, from 0 (default: 0)")
-    parser.word("--flow", "NAME", "the flow that is captured and drawn, or all (default: the first)")
-    parser.switch("--flows", "show each flow of a group that the scenario repeats")
-    parser.verbose("show every number, the detectors' verdicts, and queueing delays")
-    parser.jobs()
 
 
 def _add_new(commands: Commands) -> None:
@@ -343,53 +319,37 @@ def _add_truth(commands: Commands) -> None:
     score.set_defaults(module="truth")
 
 
-def _add_analyze(commands: Commands) -> None:
-    parser = command(
-        commands,
-        "analyze",
-        "say of each retransmission in a capture why it was sent, and whether it was needed",
-        "eifel analyze capture.pcapng --fail-if 'spurious>1%'",
-    )
+def _add_analyze(commands: Commands, full: bool) -> None:
+    summary = "say of each retransmission in a capture why it was sent, and whether it was needed"
+    parser = _declared(commands, "analyze", summary, full)
     parser.path(
         "files",
         "FILE",
         "pcap, pcapng or snoop, perhaps compressed by gzip or zstd; - is standard input; or a folder of them",
         nargs="*",
     )
-    parser.folder("--out", "FOLDER", "of a folder: where the results are kept (default: out/ and the folder's name)")
-    parser.path("--dask", "ADDRESS", "of a folder: on the workers of this Dask scheduler, as tcp://host:8786")
-    parser.switch("--fresh", "of a folder: analyse everything again, also stored results")
-    parser.path("--sender", "FILE", "the capture at the sender; with --receiver: the truth by both")
-    parser.path("--receiver", "FILE", "the capture of the same connections at the receiver")
-    parser.repeated("--between", "FILE", "with these: a capture on the path; may be repeated, from the sender on")
-    parser.folder("--truth", "FOLDER", "with these: write NAME.truth.csv for each capture there")
-    parser.switch(
-        "--facts",
-        "FILE is a table of what any transport sent, acknowledged and declared lost (docs/reference/captures.md)",
-    )
-    parser.output("--csv", "FILE", "write the retransmissions as CSV; of both ends, the truth at the sender", "CSV")
-    parser.output("--parquet", "FILE", "write the retransmissions as Parquet", "Parquet")
-    parser.output("--annotate", "FILE", "copy the capture to a pcapng with comments", "pcapng")
-    parser.folder("--xpl", "FOLDER", "write time-sequence graphs for xplot there")
-    parser.output("--report", "FILE.html", "write a page with time-sequence graphs", "HTML")
-    parser.output("--otel", "FILE.json", "write OpenTelemetry metrics (OTLP in JSON)", "JSON")
-    parser.output(
-        "--anonymise",
-        "FILE",
-        "copy the capture without payload, with other addresses, and with all that verdicts rest on",
-        "pcapng",
-    )
-    parser.switch("--compare-tshark", "show where tshark differs, and why")
-    parser.path("--score", "TRUTH.csv", "compare with the truth (docs/reference/captures.md)")
-    parser.repeated(
-        "--fail-if",
-        "CONDITION",
-        "exit with 1 if it holds: spurious, needed, undecidable or retransmissions, compared with a number or a "
-        "share of all segments with data, as 'spurious>1%%'; may be repeated",
-    )
-    parser.output("--extract-path", "FILE.toml", "write the path that the capture shows as a scenario", "TOML")
-    parser.natural("--connection", "N", "with --extract-path: the connection's number (default: that with most data)")
-    parser.verbose("show every retransmission")
+
+
+def _declared(commands: Commands, name: str, summary: str, full: bool) -> Parser:
+    """Adds a command whose options the engine declares. Without `full` it has none, and the engine is not loaded."""
+    if not full:
+        return command(commands, name, summary, "", json=False)
+    from eifel import _engine
+
+    example, options = _engine.command_line(name)
+    parser = command(commands, name, summary, example, json=False)
+    for flag, metavar, meaning, kind, formats in options:
+        # argparse fills in what a percent sign begins.
+        text = meaning.replace("%", "%%")
+        if flag == "--verbose":
+            parser.verbose(text)
+        elif kind == "switch":
+            parser.switch(flag, text)
+        elif kind in ("output", "by_ending"):
+            parser.output(flag, metavar, text, *formats, by_ending=kind == "by_ending")
+        else:
+            getattr(parser, kind)(flag, metavar, text)
+    return parser
 
 
 def _add_whatif(commands: Commands) -> None:

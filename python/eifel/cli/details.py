@@ -1,4 +1,4 @@
-"""Prints details of a run: the durations of requests, the verdicts of detectors, and queueing delays."""
+"""Prints details of a run: the verdicts of detectors, and queueing delays."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,22 +13,9 @@ from eifel.model.spurious_timeout import UNDETECTED
 from eifel.observed import Detector, Observed
 from eifel.statistics import Mean
 
-REQUESTS = {
-    "requests": "count",
-    "request_mean_s": "mean",
-    "request_p50_s": "50 % within",
-    "request_p90_s": "90 % within",
-    "request_p99_s": "99 % within",
-    "request_longest_s": "longest",
-}
 SHOWN = ("rfc4015", "option-2", UNDETECTED)
 """The responses whose cost by the model is shown."""
 WAITS = {"mean": "mean", "p95": "95 % below", "p99": "99 % below"}
-
-
-def show_requests(out: Console, clients: Sequence[tuple[Flow, Mapping[str, Mean]]], unfold: bool) -> None:
-    """Prints the durations of requests, from a request's first byte to its response's last byte."""
-    _show(out, "requests, s", clients, REQUESTS, unfold)
 
 
 def show_observed(out: Console, flows: Sequence[Flow], observed: Observed, unfold: bool) -> None:

@@ -1,32 +1,19 @@
-"""Prints the numbers of a run's flows as a table that fits the terminal.
+"""Prints numbers of flows as a table that fits the terminal: those that `eifel run` adds to the engine's own.
 
-Flows that one entry of the scenario repeats are folded to their mean and range. A number that is
-zero for all flows is left out. If the flows do not fit side by side, each has a row, with the most
-important numbers first.
+Flows that one entry of the scenario repeats are folded to their mean and range. If the flows do not fit side by side,
+each has a row.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from eifel.cli.output import number, table
 from eifel.flows import Flow
 from eifel.statistics import Mean
 
-FIRST = (
-    "time_s",
-    "goodput_bps",
-    "retransmissions",
-    "spurious_retransmissions",
-    "timeouts",
-    "spurious_timeouts",
-    "drops",
-)
-"""The numbers that come first if there is no room for all."""
 GAP = 2
 """The spaces between columns."""
 
@@ -47,33 +34,6 @@ class Flows:
         low, high = number(min(each)), number(max(each))
         middle = number(sum(each) / len(each))
         return middle if low == high else f"{middle} ({low} to {high})"
-
-    def is_zero(self, name: str) -> bool:
-        """Returns whether a number is zero in every run of every flow."""
-        return all(one[name].mean == 0 and not one[name].half_width for one in self.means)
-
-
-def show(
-    out: Console, flows: Sequence[Flow], means: Sequence[Mapping[str, Mean]], *, unfold: bool, verbose: bool
-) -> None:
-    """Prints the numbers of all flows. `unfold` separates grouped flows, and `verbose` adds zeros."""
-    entries = folded(flows, means, unfold=unfold)
-    names = [name for name in means[0] if verbose or not all(entry.is_zero(name) for entry in entries)]
-    left = fitted(out, "", entries, names, verbose=verbose)
-    zero = len(means[0]) - len(names)
-    notes = [f"{left} numbers have no room"] if left else []
-    notes += [f"{zero} are zero for every flow"] if zero else []
-    notes += [] if verbose or not notes else ["-v shows them"]
-    if any(len(entry.means) > 1 for entry in entries):
-        notes.append("--flows shows each flow of a group")
-    if notes:
-        out.print(Text("; ".join(notes), style="dim"))
-
-
-def split_requests(means: Mapping[str, Mean]) -> tuple[dict[str, Mean], dict[str, Mean]]:
-    """Splits the numbers of a flow into those without requests, and those of its requests."""
-    of_requests = {name: mean for name, mean in means.items() if name.startswith("request")}
-    return {name: mean for name, mean in means.items() if name not in of_requests}, of_requests
 
 
 def folded(flows: Sequence[Flow], means: Sequence[Mapping[str, Mean]], *, unfold: bool) -> list[Flows]:
@@ -106,7 +66,7 @@ def _down(out: Console, title: str, entries: Sequence[Flows], names: Sequence[st
     titles = [entry.title for entry in entries]
     room = out.width - max(map(len, (title, *titles))) - GAP
     widths = {name: max(len(name), *(len(entry.text(name)) for entry in entries)) + GAP for name in names}
-    waiting = [*(name for name in FIRST if name in names), *(name for name in names if name not in FIRST)]
+    waiting = [*names]
     while waiting:
         chosen, left = [waiting[0]], room - widths[waiting[0]]
         for name in waiting[1:]:
@@ -127,10 +87,3 @@ def _width(shown: Table) -> int:
     """Returns the width of a table in columns of the terminal, if nothing is folded."""
     cells = [[str(column.header), *map(str, column.cells)] for column in shown.columns]
     return sum(max(map(len, column)) + GAP for column in cells) - GAP
-
-
-def values(flow: Mapping[str, Any]) -> dict[str, Mean]:
-    """Returns the numbers of one run's summary as means of a single value."""
-    words = ("flow", "from", "to")
-    numbers = {name: value for name, value in flow.items() if name not in words and value is not None}
-    return {name: Mean(float(value), None, 1) for name, value in numbers.items()}

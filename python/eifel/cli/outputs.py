@@ -1,7 +1,7 @@
 """The arguments that name outputs. Refuses impossible names, and endings of formats that are not written."""
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,7 +48,7 @@ class Output:
     def is_folder(self) -> bool:
         return tuple(self.formats) == (FOLDER,)
 
-    def expect(self, name: str, command: str, root: argparse.ArgumentParser) -> None:
+    def expect(self, name: str, command: str, all_commands: Callable[[], argparse.ArgumentParser]) -> None:
         """Raises BadInputError for a name that no such output can have, or that ends as another format."""
         files.expect_folder(Path(name)) if self.is_folder else files.expect_file(Path(name))
         ending = Path(name).suffix.lower()
@@ -62,22 +62,22 @@ class Output:
         else:
             expected = " or ".join(f"writes {form}" for form in self.formats)
             expected += f" ({', '.join(own)})" if own else ""
-        raise BadInputError(f"{self.flag} {name}: {expected}{_way_on(ending, form, command, root)}")
+        raise BadInputError(f"{self.flag} {name}: {expected}{_way_on(ending, form, command, all_commands)}")
 
 
-def expect(options: argparse.Namespace, root: argparse.ArgumentParser) -> None:
+def expect(options: argparse.Namespace, all_commands: Callable[[], argparse.ArgumentParser]) -> None:
     """Raises BadInputError for a name that an output cannot have."""
     for output in getattr(options, "outputs", ()):
         if name := getattr(options, output.dest):
-            output.expect(name, options.command, root)
+            output.expect(name, options.command, all_commands)
 
 
-def _way_on(ending: str, form: str | None, command: str, root: argparse.ArgumentParser) -> str:
+def _way_on(ending: str, form: str | None, command: str, all_commands: Callable[[], argparse.ArgumentParser]) -> str:
     if form is None:
         return f"; no option writes {ending}" if ending in FOREIGN else ""
     if form == "JSON":
         return "; --json prints JSON to standard output"
-    writers = [(name, output.flag) for name, output in _outputs(root, "") if form in output.formats]
+    writers = [(name, output.flag) for name, output in _outputs(all_commands(), "") if form in output.formats]
     here = " or ".join(flag for name, flag in writers if name == command)
     if here:
         return f"; for {form} take {here}"

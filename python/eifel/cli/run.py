@@ -1,28 +1,30 @@
-"""`eifel run`: runs, summarises, records and draws one scenario."""
+"""`eifel run`: the engine runs a scenario and says what became of it; this module records, draws and observes."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from eifel import scenario as scenarios
 from eifel.cli import OK
-from eifel.cli.details import show_observed, show_requests
-from eifel.cli.flows import show, split_requests, values
-from eifel.cli.output import console, heading, note, print_json, progress
+from eifel.cli.details import show_observed
+from eifel.cli.output import console, note, print_json, progress
 from eifel.errors import BadInputError
 from eifel.flows import Flow
-from eifel.observed import Observed, fairness, observe
+from eifel.observed import Observed, observe
 from eifel.recording import capture, record
-from eifel.result import TABLES, Result
-from eifel.runs import means_of_flows, run, run_many
-from eifel.statistics import Mean
+from eifel.result import TABLES
+from eifel.runs import run
 
 ALL = "all"
 """Selects every flow where the name of a flow is expected."""
 
 
 def command(options: argparse.Namespace) -> int:
+    from eifel import _engine
+
     settings = scenarios.parse_settings(options.set)
     if options.seed is not None:
         settings["seed"] = options.seed
@@ -35,23 +37,40 @@ def command(options: argparse.Namespace) -> int:
         raise BadInputError("--csv: nothing is recorded; expected --record FOLDER")
     _tables(options.tables)
 
-    result = None
-    if options.record or options.plot or options.pcap or repetitions == 1:
+    if options.record or options.plot or options.pcap:
         with progress("running"):
-            result = _recorded(source, flows, chosen, options)
-    if repetitions == 1 and result is not None:
-        means: Sequence[Mapping[str, Mean]] = [values(flow) for flow in result.flows]
-    else:
-        with progress("running") as advance:
-            runs = run_many([source], repetitions=repetitions, threads=options.jobs, progress=advance)
-        means = means_of_flows(runs)
+            _recorded(source, flows, chosen, options)
+    page = console()
+    with progress("running") as advance:
+        code, out, err = _engine.run_command(
+            _words(options, repetitions), (source.text, source.origin), (page.width, page.is_terminal), advance
+        )
+    sys.stderr.write(err)
+    if code != OK:
+        return code
     observed = None
     if options.verbose or _are_watched(source):
         with progress("observing") as advance:
             chosen_runs = range(repetitions) if repetitions > 1 else range(first := options.repetition or 0, first + 1)
             observed = observe(source, repetitions=chosen_runs, threads=options.jobs, progress=advance)
-    _show(source, repetitions, options, flows=flows, means=means, observed=observed)
+    if options.json:
+        print_json("run", {**json.loads(out), **_observed_json(flows, observed)})
+        return OK
+    sys.stdout.write(out)
+    if observed is not None:
+        sys.stdout.flush()
+        show_observed(page, flows, observed, options.flows)
     return OK
+
+
+def _words(options: argparse.Namespace, repetitions: int) -> list[str]:
+    """Returns the command line for the engine, which gets the scenario with its changed keys."""
+    counts = {"--repetitions": options.repetitions, "--jobs": options.jobs}
+    if repetitions == 1:
+        counts["--repetition"] = options.repetition
+    switches = {"--json": options.json, "--flows": options.flows, "--verbose": options.verbose}
+    words = [options.scenario, *(flag for flag, given in switches.items() if given)]
+    return words + [f"{flag}={count}" for flag, count in counts.items() if count is not None]
 
 
 def _are_watched(source: scenarios.Source) -> bool:
@@ -96,12 +115,12 @@ def _ends(flows: Sequence[Flow], chosen: Sequence[int]) -> list[str]:
 
 def _recorded(
     source: scenarios.Source, flows: Sequence[Flow], chosen: Sequence[int], options: argparse.Namespace
-) -> Result:
+) -> None:
     """Runs the repetition to be recorded, captured and drawn, as far as each was requested."""
-    repetition, result = options.repetition or 0, None
+    repetition = options.repetition or 0
     if options.record:
         ends, tables = _ends(flows, chosen), _tables(options.tables)
-        result = record(
+        record(
             source,
             options.record,
             tables=tables,
@@ -113,7 +132,7 @@ def _recorded(
         note(f"wrote {len(tables)} tables to {options.record}, and captures of {', '.join(ends)}")
     if options.pcap:
         sender = flows[chosen[0]].sender
-        result = capture(source, sender, options.pcap, repetition=repetition, payload=options.payload)
+        capture(source, sender, options.pcap, repetition=repetition, payload=options.payload)
         note(f"wrote {options.pcap}, as captured at {sender}")
     if options.plot:
         from eifel.plots import write
@@ -121,7 +140,6 @@ def _recorded(
         result = run(source, repetition=repetition)
         for file in write(result, Path(options.plot), chosen):
             note(f"wrote {file}")
-    return result or run(source, repetition=repetition, record=())
 
 
 def _tables(names: str | None) -> list[str]:
@@ -132,43 +150,6 @@ def _tables(names: str | None) -> list[str]:
         if name not in TABLES:
             raise BadInputError(f"--tables {name}: no such table; there is: {', '.join(TABLES)}, or none")
     return wanted
-
-
-def _show(
-    source: scenarios.Source,
-    repetitions: int,
-    options: argparse.Namespace,
-    *,
-    flows: Sequence[Flow],
-    means: Sequence[Mapping[str, Mean]],
-    observed: Observed | None,
-) -> None:
-    shared = fairness([of["goodput_bps"].mean for of in means]) if len(flows) > 1 else None
-    if options.json:
-        shown: list[dict[str, Any]] = [
-            {
-                "flow": flow.name,
-                "from": flow.sender,
-                "to": flow.receiver,
-                "mean": {name: mean.mean for name, mean in of.items()},
-                "interval95": {name: mean.interval for name, mean in of.items()},
-            }
-            for flow, of in zip(flows, means, strict=True)
-        ]
-        first = options.repetition or 0 if repetitions == 1 else 0
-        head = {"scenario": options.scenario, "seed": source.seed, "repetition": first, "repetitions": repetitions}
-        print_json("run", {**head, "flows": shown, "fairness": shared, **_observed_json(flows, observed)})
-        return
-    times = f", means of {repetitions} repetitions with 95 % intervals" if repetitions > 1 else ""
-    out = console()
-    out.print(heading(f"{options.scenario}  seed {source.seed}{times}"))
-    parts = [split_requests(of) for of in means]
-    show(out, flows, [others for others, _ in parts], unfold=options.flows, verbose=options.verbose)
-    show_requests(out, [(flow, of) for flow, (_, of) in zip(flows, parts, strict=True) if len(of) > 1], options.flows)
-    if shared is not None:
-        out.print(f"fairness {shared:.3f} (Jain's index of the flows' goodput; 1 is even)")
-    if observed is not None:
-        show_observed(out, flows, observed, options.flows)
 
 
 def _observed_json(flows: Sequence[Flow], observed: Observed | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@
 
 mod algorithm;
 mod amount;
+pub mod change;
 mod check;
 mod draw;
 mod error;

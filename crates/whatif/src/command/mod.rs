@@ -122,7 +122,7 @@ impl Asked {
                 Some(found.whatif(&self.senders, draws, &mut run).map_err(usage)?)
             }
         };
-        let text = if self.json { String::new() } else { text::text(&found, predicted.as_ref(), screen) };
+        let text = if self.json { String::new() } else { found.text(predicted.as_ref(), screen) };
         // Keys are in the order of the alphabet, as everywhere in `--json`.
         let shown = Some((found.json(), predicted.map(|predicted| json!(predicted))));
         Ok(match refused {
@@ -167,6 +167,11 @@ struct Printed<'a> {
 }
 
 impl Found {
+    /// Describes the path, the replay and, if there is one, the prediction.
+    pub fn text(&self, predicted: Option<&WhatIf>, screen: Screen) -> String {
+        text::text(self, predicted, screen)
+    }
+
     /// Runs the captured sender and the senders of `asked` over drawn paths, as many as asked.
     ///
     /// # Errors
