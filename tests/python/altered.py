@@ -1,13 +1,16 @@
 """Alters recorded runs to test claims about them: rows that are missing, later, longer or renamed.
 
 A claim that holds does not show its boundary. Here each alteration has a size, and halving finds
-the size at which a claim changes.
+the size at which a claim changes. The alterations of a column are drawn from its name, so a new
+column changes none of the others'. A claim meets those of the tables that it reads.
 """
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,15 +19,36 @@ import pyarrow as pa
 
 from eifel.papers.artefact import Measured
 from eifel.result import Result
+from eifel.tables import Frame
 
-ALTERATIONS, MANY_RUNS = 48, 6
-"""The number of alterations per artefact, and the number of runs from which there are fewer."""
-MOST_ENDS, STEPS = 4, 12
+MANY_RUNS, STEPS = 6, 12
+"""From so many runs on, all are altered together and none alone; and how often a size is halved."""
+VALUES, ROWS = ("scaled", "shaken", "shifted"), ("without", "thinned")
+"""What alters a column, and what alters a table's rows."""
+SUMMARY = "summary"
+"""The first flow's summary, altered as if it were a table of one row."""
+
+
+class Watched(Result):
+    """A run that notes which tables are read, and whether its summary is."""
+
+    def __init__(self, result: Result, read: set[str]) -> None:
+        self._read = read
+        super().__init__(result.source, result.repetition, result.flows, result.tables)
+
+    def frame(self, name: str) -> Frame:
+        self._read.add(name)
+        return super().frame(name)
+
+    @property
+    def main(self) -> dict[str, Any]:
+        self._read.add(SUMMARY)
+        return super().main
 
 
 @dataclass(frozen=True)
 class Alteration:
-    """A change to one table of one run, or of all runs."""
+    """A change to one table of one run, or of all runs. Without a column it is to the table's rows."""
 
     which: int | None
     table: str
@@ -42,9 +66,11 @@ class Alteration:
 
 
 def _altered(result: Result, how: Alteration, size: float) -> Result:
-    if how.table not in result.tables or how.column not in result.tables[how.table].column_names:
+    if how.table == SUMMARY:
+        return _resumed(result, how, size)
+    rows = result.tables.get(how.table)
+    if rows is None or (how.column and how.column not in rows.column_names):
         return result
-    rows = result.tables[how.table]
     dice = np.random.default_rng(7).random(len(rows))
     if how.kind == "without":
         # Removes the first rows, the last, or some.
@@ -57,6 +83,14 @@ def _altered(result: Result, how: Alteration, size: float) -> Result:
         place = rows.schema.get_field_index(how.column)
         rows = rows.set_column(place, rows.schema.field(place), _values(rows[how.column], how.kind, size, dice))
     return Result(result.source, result.repetition, result.flows, {**result.tables, how.table: rows})
+
+
+def _resumed(result: Result, how: Alteration, size: float) -> Result:
+    first, *others = result.flows
+    if how.column not in first:
+        return result
+    value = _values(pa.chunked_array([[first[how.column]]]), how.kind, size, np.zeros(1))[0].as_py()
+    return Result(result.source, result.repetition, [{**first, how.column: value}, *others], result.tables)
 
 
 def _values(column: pa.ChunkedArray, kind: str, size: float, dice: Any) -> pa.Array:
@@ -82,31 +116,62 @@ def _values(column: pa.ChunkedArray, kind: str, size: float, dice: Any) -> pa.Ar
 
 
 def alterations(measured: Measured) -> list[Alteration]:
-    """Returns alterations of all tables, drawn from a fixed seed."""
-    dice = random.Random(measured.artefact.id)
-    tables = measured.results[0].tables
-    names = [name for name in tables if tables[name].num_rows]
+    """Returns alterations of all tables and of the summary: each column's are drawn from its name."""
+    alone = (False,) if len(measured.results) >= MANY_RUNS else (False, True)
     found = []
-    for _ in range(ALTERATIONS if len(measured.results) < MANY_RUNS else ALTERATIONS // 4):
-        table = dice.choice(names)
-        column = dice.choice([name for name in tables[table].column_names if name not in ("flow", "end")])
-        kind = dice.choice(("scaled", "shaken", "shifted", "without", "thinned"))
-        which = None if dice.random() < 0.5 else int(dice.random() * len(measured.results))
-        found.append(Alteration(which, table, column, kind, 6 * dice.random() - 3))
+    for table, column, kinds in _places(measured):
+        dice = random.Random(f"{measured.artefact.id} {table} {column}")
+        for kind, one in itertools.product(kinds, alone):
+            which = int(dice.random() * len(measured.results)) if one else None
+            found.append(Alteration(which, table, column, kind, 6 * dice.random() - 3))
     return found
+
+
+def _places(measured: Measured) -> Iterator[tuple[str, str, Sequence[str]]]:
+    for name in dict.fromkeys(name for result in measured.results for name in result.tables):
+        yield name, "", ROWS
+        having = (one.tables[name] for one in measured.results if name in one.tables)
+        columns = dict.fromkeys(column for table in having for column in table.column_names)
+        yield from ((name, column, VALUES) for column in columns if column not in ("flow", "end"))
+    first = measured.results[0].flows[0]
+    # A single number is not shaken.
+    numbers = [name for name, value in first.items() if isinstance(value, int | float)]
+    yield from ((SUMMARY, name, ("scaled", "shifted")) for name in numbers)
 
 
 def verdicts(measured: Measured) -> dict[str, Any]:
-    """Returns for each claim which alterations leave it unchanged, and the boundary sizes of some others."""
-    asked, most = alterations(measured), MOST_ENDS if len(measured.results) < MANY_RUNS else 1
-    found: dict[str, Any] = {}
-    for number, claim in enumerate(measured.artefact.claims):
-        before = _holds(measured, number, measured.results)
-        bits = [_holds(measured, number, one.of(measured.results)) for one in asked]
-        changed = [one for one, bit in zip(asked, bits, strict=True) if bit != before]
-        ends = [_end(measured, number, one, before) for one in changed[:: -(-len(changed) // most) or 1]]
-        found[claim.text] = {"holds": "".join(bits), "ends": ends}
-    return found
+    """Returns for each claim about runs its verdict, and the columns that change it.
+
+    A column has its alterations' verdicts, and the size at which the first of them changes the claim's.
+    """
+    claims = [number for number, _ in enumerate(measured.artefact.claims) if read_by(measured, number)]
+    tables = {number: read_by(measured, number) for number in claims}
+    before = {number: _holds(measured, number, measured.results) for number in claims}
+    columns: dict[int, dict[str, list[tuple[Alteration, str]]]] = {number: {} for number in claims}
+    for one in alterations(measured):
+        asked = [number for number in claims if one.table in tables[number]]
+        results = one.of(measured.results) if asked else ()
+        for number in asked:
+            place = f"{one.table}.{one.column}" if one.column else one.table
+            columns[number].setdefault(place, []).append((one, _holds(measured, number, results)))
+    return {
+        measured.artefact.claims[number].text: {
+            "holds": before[number],
+            "altered": {
+                place: ["".join(bit for _, bit in bits), _end(measured, number, changed[0], before[number])]
+                for place, bits in columns[number].items()
+                if (changed := [one for one, bit in bits if bit != before[number]])
+            },
+        }
+        for number in claims
+    }
+
+
+def read_by(measured: Measured, claim: int) -> set[str]:
+    """Returns the tables that a claim reads."""
+    read: set[str] = set()
+    _holds(measured, claim, [Watched(result, read) for result in measured.results])
+    return read
 
 
 def _end(measured: Measured, claim: int, one: Alteration, before: str) -> float:
@@ -122,6 +187,9 @@ def _end(measured: Measured, claim: int, one: Alteration, before: str) -> float:
 
 def _holds(measured: Measured, claim: int, results: Sequence[Result]) -> str:
     try:
-        return "-+"[bool(measured.artefact.claims[claim].check(replace(measured, results=results)))]
+        with warnings.catch_warnings():
+            # Of altered numbers: a quotient or a mean may be no number, and the claim does not hold.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return "-+"[bool(measured.artefact.claims[claim].check(replace(measured, results=results)))]
     except (LookupError, ValueError, ZeroDivisionError):
         return "?"

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from altered import Watched
 from eifel.model import Prediction, Samples, loss
 from eifel.papers import artefacts
 from eifel.papers.artefact import Artefact, Measured, MeasuredRow
@@ -24,7 +25,6 @@ from eifel.papers.thesis import figure5_18, timer_figure
 from eifel.reproduction import reproduce
 from eifel.result import Result
 from eifel.statistics import Mean
-from eifel.tables import Frame
 from golden import FOLDER
 
 RECORDED = [one for one in artefacts().values() if one.is_recorded and not one.is_live]
@@ -77,23 +77,6 @@ FORMULAS: dict[str, tuple[Any, str]] = {
     "thesis.figure5_7": (loss, "by_squares"),
 }
 """The functions that compute a claim's numbers. All other computed claims read a timer's prediction."""
-
-
-class Watched(Result):
-    """A run that notes which tables are read, and whether its summary is."""
-
-    def __init__(self, result: Result, read: set[str]) -> None:
-        self._read = read
-        super().__init__(result.source, result.repetition, result.flows, result.tables)
-
-    def frame(self, name: str) -> Frame:
-        self._read.add(name)
-        return super().frame(name)
-
-    @property
-    def main(self) -> dict[str, Any]:
-        self._read.add("summary")
-        return super().main
 
 
 class Read(dict[str, Mean]):
