@@ -97,9 +97,12 @@ def _values(column: pa.ChunkedArray, kind: str, size: float, dice: Any) -> pa.Ar
     array = column.combine_chunks()
     if pa.types.is_dictionary(array.type):
         codes = np.asarray(array.indices.fill_null(0).to_numpy(zero_copy_only=False)).astype(np.int64)
-        other = np.where(dice < abs(size) / 3, (codes + 1) % len(array.dictionary), codes)
+        # The next label, or any, also one that no row has.
+        labels = pa.array([*array.dictionary.to_pylist(), "other"], array.dictionary.type)
+        label = (dice * 1e6).astype(np.int64) if kind == "shaken" else codes + 1
+        other = np.where(dice < abs(size) / 3, label % len(labels), codes)
         kinds = other.astype(array.indices.type.to_pandas_dtype())
-        return pa.DictionaryArray.from_arrays(pa.array(kinds), array.dictionary)
+        return pa.DictionaryArray.from_arrays(pa.array(kinds), labels)
     if pa.types.is_boolean(array.type):
         truth = np.asarray(array.to_numpy(zero_copy_only=False)).astype(bool)
         return pa.array(truth ^ (dice < abs(size) / 3))
@@ -109,7 +112,10 @@ def _values(column: pa.ChunkedArray, kind: str, size: float, dice: Any) -> pa.Ar
     elif kind == "shaken":
         changed = plain * (1 + size / 3 * (dice - 0.5))
     else:
-        changed = plain + size / 3 * np.abs(plain).max(initial=0)
+        # Counts change by some, and what is zero everywhere grows.
+        peak = float(np.abs(plain).max(initial=0))
+        least = 0 if pa.types.is_floating(array.type) else 3
+        changed = plain + (size / 3 * max(peak, least) if peak else 3 * abs(size))
     if not pa.types.is_floating(array.type):
         changed = np.round(np.maximum(changed, 0))
     return pa.array(changed).cast(array.type)
