@@ -92,7 +92,7 @@ def _summary(report: Row, words: Row) -> str:
         f'<th class="n">{title}</th>' for title in ("all", "spurious", "certain", "needed", "certain", "undecidable")
     )
     legend = "".join(f'<p class="dim">{escape(line)}</p>' for line in words["legend"])
-    return _table(f"<th>cause</th>{titles}", lines, after=legend)
+    return _table(f"<th>cause</th>{titles}", lines, after=legend, kind="causes")
 
 
 def _advice(advice: Sequence[Row], faults: Sequence[str]) -> str:
@@ -106,17 +106,19 @@ def _advice(advice: Sequence[Row], faults: Sequence[str]) -> str:
     }
     lines = []
     for one, fault in zip(advice, faults, strict=True):
-        cells = "".join(f"<td>{escape(one[name])}</td>" for name in titles if name != "fault")
+        cells = "".join(
+            f'<td data-title="{title}">{escape(one[name])}</td>' for name, title in titles.items() if name != "fault"
+        )
         lines.append(f"<tr><th>{escape(fault)}</th>{cells}</tr>")
     if not lines:
         return ""
     head = "".join(f"<th>{title}</th>" for title in titles.values())
     named = '<h2>What the evidence shows</h2><p class="dim">Settings and counters are those of Linux.</p>'
-    return _table(head, lines, named)
+    return _table(head, lines, named, kind="advice")
 
 
-def _table(head: str, lines: Sequence[str], before: str = "", after: str = "") -> str:
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+def _table(head: str, lines: Sequence[str], before: str = "", after: str = "", kind: str = "") -> str:
+    table = f'<table class="{kind}"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
     return f'<section>{before}<div class="scroll" tabindex="0">{table}</div>{after}</section>'
 
 
