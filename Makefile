@@ -89,7 +89,7 @@ test-rust: rust
 # After the Rust tests, so that the last lines are pytest's own. Two workers more than processors: what is measured on
 # the wire waits in real time.
 test-python: setup test-rust
-	$(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 2)) --dist loadfile --no-loadscope-reorder
 
 # Review the change of each file: it is the change of an output.
 docs: setup  ## docs/scenario.schema.json, docs/reference/algorithms.md, docs/reference/tables.md, docs/reference/schemas, the README's picture and THIRD-PARTY.txt

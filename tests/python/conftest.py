@@ -21,8 +21,8 @@ settings.load_profile("eifel")
 
 
 BEGIN_FIRST = (
-    "live.decisions",
-    "live.thesis",
+    "test_wire_decisions",
+    "test_wire",
     "test_drag",
     "test_golden",
     "test_golden_tables",
@@ -32,22 +32,13 @@ BEGIN_FIRST = (
     "test_wheel",
     "test_wireshark",
     "test_truth",
-    "live.loop",
 )
-"""Groups of tests that take longest: at the end, the other workers would wait for them."""
+"""Files whose tests take longest: at the end, the other workers would wait for them."""
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keeps the tests of a file in one worker, but for those that have a group of their own."""
-    groups = {}
-    for item in items:
-        mark = item.get_closest_marker("xdist_group")
-        groups[item] = mark.args[0] if mark else item.path.stem
-        if not mark:
-            item.add_marker(pytest.mark.xdist_group(groups[item]))
-    order = {group: place for place, group in enumerate(BEGIN_FIRST)}
-    items.sort(key=lambda item: order.get(groups[item], len(order)))
+    order = {name: place for place, name in enumerate(BEGIN_FIRST)}
+    items.sort(key=lambda item: order.get(item.path.stem, len(order)))
 
 
 @pytest.fixture(autouse=True)

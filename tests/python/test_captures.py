@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import eifel
+from browser import CHROMIUM, Browser
 from eifel.cli import main
 from eifel.studies.captures_tools import tstat_kinds
 
@@ -191,6 +192,20 @@ def test_text_json_and_page_have_the_same_total_and_advice(tmp_path: Path, capsy
             assert one[name] in text and escape(one[name]) in page
     for words in ("fast: ACKs reported a gap", "seen at the sender, round trip to the receiver at least"):
         assert words in text and words in page
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="SKIPPED: chromium is not installed, so the page was not opened")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_pages_totals_and_advice_fit_the_screen(width: int, tmp_path: Path) -> None:
+    capture = FAULTS.parent / "advice" / "reordered_without_dsack.pcap.gz"
+    assert main(["analyze", str(capture), "--report", str(tmp_path / "page.html")]) == 0
+    tables = "[...document.querySelectorAll('.causes, .advice')]"
+    with Browser(tmp_path / "profile") as browser:
+        browser.screen(width, 844)
+        browser.open(tmp_path / "page.html")
+        beyond = browser.evaluate(f"{tables}.map((one) => one.offsetWidth - one.parentElement.clientWidth)")
+    assert len(beyond) == 2
+    assert max(beyond) <= 0
 
 
 def test_the_page_lists_what_was_not_counted(tmp_path: Path) -> None:
