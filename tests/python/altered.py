@@ -21,8 +21,10 @@ from eifel.papers.artefact import Measured
 from eifel.result import Result
 from eifel.tables import Frame
 
-MANY_RUNS, STEPS = 6, 12
-"""From so many runs on, all are altered together and none alone; and how often a size is halved."""
+MANY_RUNS = 6
+"""An artefact with this many runs or more has all of them altered together, and none alone."""
+STEPS = 12
+"""How often the size of an alteration is halved to find where a claim changes."""
 VALUES, ROWS = ("scaled", "shaken", "shifted"), ("without", "thinned")
 """What alters a column, and what alters a table's rows."""
 SUMMARY = "summary"
