@@ -117,8 +117,10 @@ fn run(u: &mut Unstructured<'_>) -> Result<()> {
                 }
             }
             7 => {
-                let delivery =
-                    Delivery { stream: u.int_in_range(0..=3)?, unordered: u.arbitrary()?, ..Delivery::default() };
+                let (stream, unordered) = (u.int_in_range(0..=3)?, u.arbitrary()?);
+                let lifetime = u.int_in_range(0..=3000)?;
+                let expires = (lifetime > 0).then(|| now + Duration::from_millis(lifetime));
+                let delivery = Delivery { stream, unordered, expires, ..Delivery::default() };
                 let _ = end.send(delivery, vec![1; 1 + usize::from(u.arbitrary::<u16>()? % 5000)]);
             }
             8 => while end.receive().is_some() {},

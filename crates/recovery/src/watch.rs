@@ -396,6 +396,13 @@ impl Watch {
         }
     }
 
+    /// Closes the open episode, and drops the last one, so that neither can be judged any more.
+    pub(crate) fn forget(&mut self) {
+        self.close_episode();
+        self.episode = None;
+        self.awaits_first = false;
+    }
+
     /// Drops the last episode if it is closed, so that it can no longer be judged.
     pub(crate) fn forget_closed(&mut self) {
         self.episode.take_if(|episode| episode.closed);

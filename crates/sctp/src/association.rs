@@ -301,6 +301,7 @@ impl Association {
         match self.state {
             State::CookieWait(_) | State::CookieEchoed { .. } | State::Established => {
                 self.begins_burst |= !self.queue.has_waiting();
+                self.predicts &= delivery.expires.is_none();
                 self.queue.push(delivery, content, times)
             }
             _ => Err(SendError::State),

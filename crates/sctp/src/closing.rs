@@ -54,6 +54,7 @@ impl Association {
             };
             self.engine.on_sack(now, &sack);
             self.queue.acknowledge(position);
+            self.consider_forward_tsn(now);
         }
     }
 

@@ -147,6 +147,7 @@ impl Association {
         };
         self.engine.on_sack(now, &sack);
         self.queue.acknowledge(cumulative);
+        self.consider_forward_tsn(now);
         for path in (0..self.paths.len()).map(PathId) {
             if self.engine.delivered_on(path) {
                 self.errors = 0;

@@ -31,6 +31,9 @@ pub enum Event {
     Restarted,
     /// A message can be received, and none could before.
     Readable,
+    /// Messages were given up because their lifetime has ended (SEND FAILURE; RFC 3758, section 4.1).
+    /// Of messages that were `begun`, the peer may have received some bytes, or all.
+    Expired { stream: u16, messages: usize, begun: bool },
     /// The peer shuts the association down: no new message may be sent.
     PeerShutsDown,
     /// The shutdown is complete.

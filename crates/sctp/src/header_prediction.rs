@@ -43,7 +43,8 @@ pub(crate) enum Departure {
 impl Association {
     /// Decides whether header prediction may apply, after a setting has changed.
     pub(crate) fn choose_prediction(&mut self) {
-        self.predicts = self.stamps.is_none() && !self.extensions.retransmit_bit && !self.settings.nagle;
+        let rarely = self.extensions.retransmit_bit || self.settings.nagle || self.queue.has_lifetimes();
+        self.predicts = self.stamps.is_none() && !rarely;
     }
 
     /// Lets all packets of an open association take the full path, for the test that compares both.

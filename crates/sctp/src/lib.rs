@@ -62,7 +62,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod association;
+pub mod abandon;
+mod association;
 mod closing;
 mod cookie;
 mod data;

@@ -81,6 +81,7 @@ impl Association {
                 // No other packet may follow before the COOKIE ACK, so only the first COOKIE ECHO
                 // carries data.
                 if self.settings.data_with_cookie && repeats == 0 {
+                    self.give_up_expired(now);
                     let offer = Offer { path, next: self.queue.next(), a_rwnd: u64::from(self.a_rwnd) };
                     if let Some(go) = self.engine.poll(now, &offer).filter(|go| go.path == path) {
                         self.write_data(now, &go, pmdcs, packet);
@@ -108,13 +109,14 @@ impl Association {
     }
 
     /// Chooses the next packet. Control chunks come first, then the state's repeated chunk, then a
-    /// SACK, then DATA.
+    /// SACK, then DATA, then a FORWARD TSN without DATA.
     fn next_contents(&mut self, now: Instant) -> Option<Contents> {
         let go = self.go(now);
         let repeats = self.state.repeated().filter(|repeated| repeated.pending).map(|repeated| repeated.path);
         let sack_to = self.inbound.as_ref().filter(|inbound| inbound.tracker.is_due(now)).map(|i| i.answer_to);
         let path = self.control.front().map(|(path, _)| *path);
-        let path = path.or(repeats).or(sack_to.map(|to| self.confirmed(to))).or(go.map(|go| go.path))?;
+        let path = path.or(repeats).or(sack_to.map(|to| self.confirmed(to))).or(go.map(|go| go.path));
+        let path = path.or(self.forward_path())?;
         let repeats = repeats == Some(path);
         Some(Contents { path, go: go.filter(|go| go.path == path && !repeats), repeats })
     }
@@ -133,6 +135,7 @@ impl Association {
         if repeats {
             self.write_repeated(now, packet);
         }
+        self.write_forward_tsn(now, (path, pmdcs), packet);
         if let Some(go) = go {
             self.write_data(now, &go, pmdcs, packet);
         }
@@ -154,12 +157,18 @@ impl Association {
         if !self.state.sends_data() {
             return None;
         }
+        self.give_up_expired(now);
         let path = self.data_path();
         let pmdcs = self.engine.pmdcs(path) as usize;
-        let held_back =
-            self.settings.nagle && self.engine.una() < self.engine.nxt() && self.queue.unsent_up_to(pmdcs) < pmdcs;
+        let held_back = self.settings.nagle && self.engine.has_outstanding() && self.queue.unsent_up_to(pmdcs) < pmdcs;
         let next = if held_back { None } else { self.queue.next() };
-        self.engine.poll(now, &Offer { path, next, a_rwnd: u64::from(self.a_rwnd) })
+        let offer = Offer { path, next, a_rwnd: u64::from(self.a_rwnd) };
+        loop {
+            let go = self.engine.poll(now, &offer)?;
+            if !self.probes_expired(now, &go) {
+                return Some(go);
+            }
+        }
     }
 
     fn write_control(&mut self, path: PathId, pmdcs: usize, packet: &mut Packet) {
@@ -269,6 +278,10 @@ impl Association {
             _ => u64::MAX,
         };
         while bytes == 0 || packet.len() + LEAST_CHUNK <= end {
+            if bytes > 0 {
+                // The message behind the one that was just written may have expired.
+                self.give_up_expired(now);
+            }
             let next = match go.contents {
                 PacketContents::Retransmissions => self.engine.next_retransmission(go.path, from),
                 PacketContents::New { .. } => self.queue.next().map(|size| (self.engine.nxt(), size)),

@@ -47,6 +47,7 @@ impl Association {
             while let Some(expired) = self.engine.on_timeout(now) {
                 // Section 6.1, rule A: a peer that answers but keeps its window closed is reachable
                 // [rfc8540:3.20].
+                self.repeat_forward_tsn();
                 let excused = expired.probe && std::mem::take(&mut self.sacks_come);
                 if !excused {
                     self.count_error(expired.path, true);

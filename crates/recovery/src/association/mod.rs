@@ -6,6 +6,7 @@
 //!
 //! A position is an unwrapped TSN: 0 is the first chunk. Bytes count the chunk's header and padding (section 7.2).
 
+mod abandon;
 mod ledger;
 mod probe;
 mod quiet;

@@ -32,6 +32,9 @@ impl Engine {
     pub fn on_sack(&mut self, now: Instant, sack: &Sack<'_>) {
         let taken = self.ledger.on_sack(sack.cumulative, sack.blocks, &mut self.news);
         self.permission = self.permission.after_sack();
+        if taken.skips {
+            self.probe = None;
+        }
         let recovers = self.config.rules.has_fast_recovery() || self.is_by_time();
         let grows = if recovers { self.exit.is_none() } else { taken.advanced };
         for path in 0..self.destinations.len() {
@@ -78,7 +81,12 @@ impl Engine {
         // A round trip belongs to the path on which the packet was sent.
         let echo = sack.echo.filter(|_| sack.echo_of == Some(path));
         let sample = target.watch.on_ack(&Acked { echo, ..acked });
-        let judgement = target.watch.judge(&acked);
+        let judgement = if taken.skips {
+            target.watch.forget();
+            Judgement::Undecided
+        } else {
+            target.watch.judge(&acked)
+        };
         let judgement = self.run_probe(path, judgement);
         let target = &mut self.destinations[path.0].path;
         let mut effect = target.apply_verdict(judgement, Some(&acked), sample, outstanding);
@@ -147,8 +155,10 @@ impl Engine {
     fn run_timer(&mut self, now: Instant, path: PathId) {
         let oldest = self.ledger.oldest(path).map(|position| self.ledger.chunk(position).last_sent);
         let news = self.news[path.0];
+        let keeps = oldest.is_none() && self.keeps_timer(path);
         let path = &mut self.destinations[path.0].path;
         match oldest {
+            None if keeps => {}
             None => path.stop_timer(now),
             Some(oldest) if news.oldest => path.restart_timer(now, oldest),
             // Chunks that were reneged, or put under way again by a verdict, have no timer yet.

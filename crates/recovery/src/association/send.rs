@@ -81,7 +81,7 @@ impl Engine {
     /// Returns whether a closed window may be probed now (section 6.1, rule A). Sets `persist` if
     /// it is not set.
     fn probe_is_due(&mut self, now: Instant, path: PathId) -> bool {
-        if self.ledger.una() < self.ledger.nxt() {
+        if self.ledger.has_outstanding() {
             return false;
         }
         if self.persist == Instant::NEVER {

@@ -39,7 +39,7 @@ impl Engine {
         self.update_view(now, path);
         let flight = self.flight_of(path);
         self.destinations[due].path.on_input();
-        if flight.outstanding == 0 {
+        if flight.outstanding == 0 && !self.ledger.has_abandoned() {
             self.destinations[due].path.timer = Instant::NEVER;
             return None;
         }

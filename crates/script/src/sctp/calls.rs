@@ -62,6 +62,8 @@ pub(crate) enum Call {
         ppid: u32,
         unordered: bool,
         immediate: bool,
+        /// How long the message is sent; `None` for a reliable one (RFC 3758).
+        lifetime: Option<Duration>,
     },
 }
 
@@ -217,11 +219,21 @@ fn send(written: &Written<'_>) -> Result<Call, Fault> {
     };
     let words =
         || flags.iter().filter_map(|flag| if let Argument::Word(word) = flag { Some(word.as_str()) } else { None });
-    if let Some(policy) = words().find(|word| word.starts_with("SCTP_PR_SCTP_") && *word != "SCTP_PR_SCTP_NONE") {
-        let what = format!("{} asks for partial reliability (RFC 3758), which is not implemented", shown(policy));
-        return Err(Fault::new(written.place, what, "SCTP_UNORDERED, SCTP_SACK_IMMEDIATELY, or no flag"));
-    }
     let has = |flag: &str| words().any(|word| word == flag);
+    let known = ["SCTP_PR_SCTP_NONE", "SCTP_PR_SCTP_TTL"];
+    if let Some(policy) = words().find(|word| word.starts_with("SCTP_PR_SCTP_") && !known.contains(word)) {
+        let what = format!("{} asks for partial reliability by another rule than a lifetime", shown(policy));
+        return Err(Fault::new(
+            written.place,
+            what,
+            "SCTP_PR_SCTP_TTL, SCTP_UNORDERED, SCTP_SACK_IMMEDIATELY, or no flag",
+        ));
+    }
+    let lifetime = match (has("SCTP_PR_SCTP_TTL"), number(8)) {
+        (true, None) => return Err(written.fault("with SCTP_PR_SCTP_TTL a lifetime in milliseconds")),
+        (true, Some(life)) => Some(Duration::from_millis(life.into())),
+        (false, _) => None,
+    };
     let stream = number(7).and_then(|stream| u16::try_from(stream).ok());
     match (number(5), stream) {
         (Some(ppid), Some(stream)) => Ok(Call::Send {
@@ -230,6 +242,7 @@ fn send(written: &Written<'_>) -> Result<Call, Fault> {
             ppid,
             unordered: has("SCTP_UNORDERED"),
             immediate: has("SCTP_SACK_IMMEDIATELY"),
+            lifetime,
         }),
         _ => Err(written.fault(EXPECTED)),
     }

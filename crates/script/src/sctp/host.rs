@@ -105,6 +105,7 @@ impl AssociationEnd {
                 Event::Established => self.acceptable = true,
                 Event::Restarted => self.counts.restarts += 1,
                 Event::RemoteError(_) => self.counts.complaints += 1,
+                Event::Expired { messages, .. } => self.counts.expired += messages as u64,
                 Event::Failed(failure) => {
                     self.sockets.error = match failure {
                         Failure::NoAnswer | Failure::Unreachable => Some("ETIMEDOUT"),

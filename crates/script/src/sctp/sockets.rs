@@ -136,9 +136,10 @@ impl AssociationEnd {
         let settings = &mut self.setup.settings;
         let association = self.association.as_mut();
         match call {
-            Call::Send { count, stream, ppid, unordered, immediate } => {
+            Call::Send { count, stream, ppid, unordered, immediate, lifetime } => {
                 let (unordered, immediate) = (*unordered, *immediate);
-                let delivery = Delivery { stream: *stream, ppid: ppid.to_be_bytes(), unordered, immediate };
+                let (ppid, expires) = (ppid.to_be_bytes(), lifetime.map(|lifetime| now + lifetime));
+                let delivery = Delivery { stream: *stream, ppid, unordered, immediate, expires };
                 return self.send(socket, *count, delivery);
             }
             Call::Status { state, inbound_streams, outbound_streams } => {

@@ -25,6 +25,7 @@ pub(crate) struct Counts {
     pub(super) verdict: u64,
     pub(super) restarts: u64,
     pub(super) complaints: u64,
+    pub(super) expired: u64,
 }
 
 const fn variable(name: &'static str, summary: &'static str, read: fn(&Observed<'_>) -> i128) -> Variable {
@@ -59,6 +60,7 @@ pub(crate) static VARIABLES: &[Variable] = &[
     variable("spurious", "verdicts that an episode was spurious", |o| o.counts.spurious.into()),
     variable("genuine", "verdicts that an episode was genuine", |o| o.counts.genuine.into()),
     variable("restarts", "restarts of the peer", |o| o.counts.restarts.into()),
+    variable("expired", "messages that were given up because their lifetime had ended", |o| o.counts.expired.into()),
     variable("complaints", "ERROR chunks from the peer that were reported", |o| o.counts.complaints.into()),
 ];
 

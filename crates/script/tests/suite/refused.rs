@@ -162,12 +162,12 @@ fn each_refusal_of_a_packet_over_sctp_says_where_what_and_what_is_expected() {
         ("sctp_sendmsg(3, ..., 5) = 5", "x.pkt:2:3: wrong arguments of sctp_sendmsg; expected sctp_sendmsg("),
         ("%{ assert tcpi_rto == 1 }%", "x.pkt:2:13: unknown variable \"tcpi_rto\"; expected one of state, paths"),
         (
-            "sctp_sendmsg(3, ..., 500, ..., ..., 0, SCTP_PR_SCTP_TTL, 0, 1000, 0) = 500",
-            "x.pkt:2:3: SCTP_PR_SCTP_TTL asks for partial reliability (RFC 3758), which is not implemented; expected SCTP_",
+            "sctp_sendmsg(3, ..., 500, ..., ..., 0, SCTP_PR_SCTP_TTL, 0, SOON, 0) = 500",
+            "x.pkt:2:3: wrong arguments of sctp_sendmsg; expected with SCTP_PR_SCTP_TTL a lifetime in milliseconds",
         ),
         (
             "sctp_sendmsg(3, ..., 500, ..., ..., 0, SCTP_UNORDERED|SCTP_PR_SCTP_RTX, 0, 3, 0) = 500",
-            "x.pkt:2:3: SCTP_PR_SCTP_RTX asks for partial reliability (RFC 3758), which is not implemented; expected SCTP_",
+            "x.pkt:2:3: SCTP_PR_SCTP_RTX asks for partial reliability by another rule than a lifetime; expected SCTP_",
         ),
     ];
     for (text, expected) in cases {

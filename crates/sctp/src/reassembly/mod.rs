@@ -32,6 +32,9 @@ pub struct Message {
     pub begins: bool,
     /// Whether the message ends with these bytes.
     pub ends: bool,
+    /// Whether the sender has given up the rest of a message that was delivered in parts (RFC 3758,
+    /// section 3.6). Then the message ends here, incomplete.
+    pub given_up: bool,
 }
 
 /// The fragments of a message contradict each other.
@@ -154,7 +157,8 @@ impl Reassembly {
             // one.
             let (order, bytes) = (Order::of(data), payload.to_vec());
             let (unordered, ppid) = (order == Order::Unordered, data.ppid);
-            let message = Message { stream: data.stream, ppid, unordered, bytes, len, begins: true, ends: true };
+            let stream = data.stream;
+            let message = Message { stream, ppid, unordered, bytes, len, begins: true, ends: true, given_up: false };
             self.complete(Block { start: position, end: position + 1 }, order, message);
             return Ok(());
         }
@@ -269,7 +273,8 @@ impl Reassembly {
         fragments.for_each(|piece| bytes.extend_from_slice(&piece));
         self.held = self.held - costs + cost(len);
         let unordered = run.order == Order::Unordered;
-        Message { stream: run.stream, ppid: run.ppid, unordered, bytes, len, begins: run.begins, ends: run.ends }
+        let Run { stream, ppid, begins, ends, .. } = run;
+        Message { stream, ppid, unordered, bytes, len, begins, ends, given_up: false }
     }
 
     /// Handles a complete message with these chunks.
@@ -313,7 +318,7 @@ impl Reassembly {
         if let Some(given_up) = self.partial.take_if(|partial| partial.next < position) {
             let unordered = given_up.order == Order::Unordered;
             let (stream, ppid, bytes) = (given_up.stream, [0; 4], Vec::new());
-            let end = Message { stream, ppid, unordered, bytes, len: 0, begins: false, ends: true };
+            let end = Message { stream, ppid, unordered, bytes, len: 0, begins: false, ends: true, given_up: true };
             self.held += cost(0);
             self.ready.push_back(end);
         }

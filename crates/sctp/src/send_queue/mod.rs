@@ -1,16 +1,19 @@
 //! Messages to be sent, and sent chunks that may need retransmission (RFC 9260, sections 6.5, 6.6
 //! and 6.9).
 
+mod expiry;
 mod sent;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use eifel_base::time::Instant;
 use eifel_packet::sctp::{self, DataFlags};
 use eifel_packet::seq::{Seq, wrap};
 use eifel_recovery::association::Size;
 
 use crate::packet::Data;
+pub(crate) use expiry::{Expired, ForwardState, Fragments};
 use sent::{Chunk, ChunkFields, SentChunks};
 
 /// How to send a message.
@@ -23,6 +26,10 @@ pub struct Delivery {
     pub unordered: bool,
     /// Whether the peer should acknowledge the message at once (I bit).
     pub immediate: bool,
+    /// When the message is given up if it has not arrived until then ("timed reliability", RFC
+    /// 3758, section 4.1). `None` for a reliable message. A message that has begun to leave is given
+    /// up only if the peer supports that.
+    pub expires: Option<Instant>,
 }
 
 /// Why a message was refused.
@@ -127,6 +134,8 @@ pub(crate) struct SendQueue {
     /// By stream number, up to the highest stream with an ordered message sent.
     ordered: Vec<Stream>,
     streams: u16,
+    /// The FORWARD TSN to send; `None` as long as no message was queued that expires.
+    pub(crate) forward: Option<ForwardState>,
     limit: usize,
     /// Bytes of messages kept for sending or retransmission.
     held: usize,
@@ -142,6 +151,7 @@ impl SendQueue {
             sent: SentChunks::default(),
             ordered: Vec::new(),
             streams: 0,
+            forward: None,
             limit,
             held: 0,
             most: 0,
@@ -183,6 +193,9 @@ impl SendQueue {
             return Err(SendError::Full);
         }
         self.held += len;
+        if delivery.expires.is_some() {
+            self.forward.get_or_insert_default();
+        }
         match self.waiting.back_mut() {
             Some(last) if last.delivery == delivery && last.content.is_equal(&content) => last.times += times,
             _ => self.waiting.push_back(QueuedMessage { delivery, content, times, offset: 0, ssn: 0, follows: false }),
@@ -276,7 +289,7 @@ impl SendQueue {
     fn advance_any(&mut self, tsn: Seq) -> (Data, &[u8]) {
         let most = self.most;
         let message = self.waiting.front_mut().expect("there is a message");
-        let Delivery { stream, ppid, unordered, immediate } = message.delivery;
+        let Delivery { stream, ppid, unordered, immediate, expires } = message.delivery;
         let mut flags = DataFlags::default();
         let mut ssn = message.ssn;
         if message.offset == 0 {
@@ -304,7 +317,8 @@ impl SendQueue {
                 flags = flags.with(DataFlags::IMMEDIATE);
             }
         }
-        let place = ChunkFields { flags, stream, ssn, ppid };
+        let expires = expires.unwrap_or(Instant::NEVER);
+        let place = ChunkFields { flags, stream, ssn, ppid, expires };
         let data = place.data(tsn, end - start);
         if self.sent.extend_run(&place, &message.content, end - start) {
             (message.offset, message.follows) = (0, true);

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use eifel_base::time::Instant;
 use eifel_packet::sctp::DataFlags;
 use eifel_packet::seq::Seq;
 
@@ -19,13 +20,15 @@ pub(super) struct ChunkFields {
     pub(super) stream: u16,
     pub(super) ssn: u16,
     pub(super) ppid: [u8; 4],
+    /// When the message expires; [`Instant::NEVER`] if it never does.
+    pub(super) expires: Instant,
 }
 
 impl ChunkFields {
     /// Returns a chunk of `len` bytes of user data.
     #[inline]
     pub(super) fn data(self, tsn: Seq, len: usize) -> Data {
-        let Self { flags, stream, ssn, ppid } = self;
+        let Self { flags, stream, ssn, ppid, expires: _ } = self;
         Data { flags, tsn, stream, ssn, ppid, len: len as u32, at: None }
     }
 
@@ -68,6 +71,11 @@ impl SentChunks {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.una == self.nxt
+    }
+
+    /// Returns the position of the first chunk.
+    pub(super) fn una(&self) -> u64 {
+        self.una
     }
 
     /// Returns the position of the next chunk.

@@ -39,6 +39,38 @@ fn a_large_message_is_fragmented_and_numbers_count_messages() {
     assert_eq!((queue.room(), queue.is_empty()), (100, true));
 }
 
+/// RFC 3758, section 4.1, rule TR3, and section 3.5, rule A3.
+#[test]
+fn what_has_expired_is_dropped_or_ends_with_an_empty_fragment() {
+    let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
+    let mut queue = SendQueue::new(Seq(9), 100);
+    queue.set_streams(2);
+    queue.set_amdcs(16 + 4);
+    let expires = |millis| Delivery { stream: 1, expires: Some(at(millis)), ..Delivery::default() };
+    queue.push(expires(10), bytes(*b"ten bytes!"), 1).unwrap();
+    queue.push(expires(20), Content::Zeros(5), 3).unwrap();
+    queue.push(Delivery::default(), bytes(*b"last"), 1).unwrap();
+    assert_eq!(queue.drop_expired(at(9)), None);
+    assert_eq!(queue.advance().0.flags, DataFlags::default().with(DataFlags::BEGINNING));
+    assert_eq!(queue.drop_expired(at(10)), Some(Expired::Begun { stream: 1 }));
+    assert_eq!(queue.newest_message(), Fragments { positions: 0..1, complete: false });
+    assert!(queue.has_expired(at(10), 0) && !queue.has_expired(at(9), 0));
+    queue.end_begun();
+    assert_eq!(queue.message_at(0), Fragments { positions: 0..2, complete: true });
+    assert_eq!((queue.order_of(1), queue.chunk(1).1), (Some((1, 0)), &[][..]));
+    // Four bytes are kept until the peer has skipped them; six were never sent.
+    assert_eq!(queue.room(), 100 - 4 - 15 - 4);
+    assert_eq!(queue.drop_expired(at(19)), None);
+    assert_eq!(queue.drop_expired(at(20)), Some(Expired::Unsent { stream: 1, messages: 3 }));
+    assert_eq!(queue.drop_expired(at(1000)), None, "the last message never expires");
+    let (chunk, _) = queue.advance();
+    assert_eq!((chunk.tsn, chunk.stream, chunk.ssn), (Seq(11), 0, 0));
+    queue.acknowledge(2);
+    assert_eq!(queue.message_at(2), Fragments { positions: 2..3, complete: true });
+    queue.acknowledge(3);
+    assert_eq!((queue.room(), queue.is_empty()), (100, true));
+}
+
 /// [rfc8540:3.48]
 #[test]
 fn a_stream_has_no_more_ordered_messages_outstanding_than_numbers() {

@@ -134,6 +134,7 @@ impl Storm {
             ppid: (self.dice.next() as u32).to_be_bytes(),
             unordered: self.dice.once_in(4),
             immediate: self.dice.once_in(5),
+            ..Delivery::default()
         };
         let values = world.values;
         for _ in 0..times {

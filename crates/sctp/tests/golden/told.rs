@@ -64,7 +64,7 @@ pub fn packets(world: &World) -> String {
 }
 
 fn message(message: &Message) -> String {
-    let Message { stream, ppid, unordered, bytes, len, begins, ends } = message;
+    let Message { stream, ppid, unordered, bytes, len, begins, ends, given_up: _ } = message;
     format!("{stream} {ppid:02x?} {unordered} {len} {begins} {ends} {}", &digest(bytes)[..4])
 }
 

@@ -1,6 +1,6 @@
 //! dcsctp as the other end, in virtual time, over random paths.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dcsctp::api::{DcSctpSocket, Message, Options, PpId, SendOptions, SocketEvent, SocketState, SocketTime, StreamId};
 use eifel_base::time::{Duration, Instant};
@@ -107,7 +107,7 @@ impl World {
             let now = self.now;
             let Some(ours) = &mut self.ours else { break };
             self.received[0].extend(std::iter::from_fn(|| ours.receive()).map(|message| {
-                assert!(message.begins && message.ends);
+                assert!(message.begins && message.ends && !message.given_up);
                 (message.stream, u32::from_be_bytes(message.ppid), message.bytes)
             }));
             self.events.extend(std::iter::from_fn(|| ours.poll_event()));
@@ -184,7 +184,7 @@ fn talk(seed: u64) {
             stream: (number % 3) as u16,
             ppid: number.to_be_bytes(),
             unordered: number % 7 == 0,
-            immediate: false,
+            ..Delivery::default()
         };
         let ours = world.ours.as_mut().expect("it is open");
         ours.send(delivery, vec![number as u8; sizes()]).expect("there is room");
@@ -222,4 +222,60 @@ fn paths() -> u64 {
 #[test]
 fn all_messages_arrive_both_ways_over_random_paths() {
     (0..paths()).for_each(talk);
+}
+
+/// Both ends send messages. Two in three of ours have a lifetime. Those without arrive, in order, and the
+/// others arrive at most once.
+fn talk_with_lifetimes(seed: u64) {
+    let mut world = World::new(seed, seed.is_multiple_of(2));
+    let mut dice = Dice(!seed);
+    world.run_until(|world| world.ours.as_ref().is_some_and(|ours| ours.phase() == Phase::Established));
+    let is_reliable = |number: u32| number.is_multiple_of(3);
+    for number in 0..COUNT {
+        let lifetime = ms(dice.below(3000));
+        let (stream, unordered) = ((number % 4) as u16, number % 7 == 0);
+        let expires = (!is_reliable(number)).then(|| world.now + lifetime);
+        let delivery = Delivery { stream, ppid: number.to_be_bytes(), unordered, immediate: false, expires };
+        let mut size = || [1, 100, 1100, 1300, 9000][dice.below(5) as usize];
+        let ours = world.ours.as_mut().expect("it is open");
+        ours.send(delivery, vec![number as u8; size()]).expect("there is room");
+        // dcsctp 0.1.16 drops the rest of a message that has begun to leave and expires. The next message
+        // then follows its first fragments without a gap. So its messages have no lifetime here.
+        let message = Message::new(StreamId(stream), PpId(number), vec![number as u8; size()]);
+        let options = SendOptions { unordered, ..SendOptions::default() };
+        world.theirs.send(message, &options).expect("there is room");
+        if number % 10 == 9 {
+            let until = world.now + ms(dice.below(2000));
+            world.run_until(|world| world.now >= until || world.flying.is_empty());
+        }
+    }
+    let arrived = |received: &[(u16, u32, Vec<u8>)]| -> BTreeSet<u32> { received.iter().map(|one| one.1).collect() };
+    world.run_until(|world| {
+        let all = |received: &Vec<_>| (0..COUNT).filter(|n| is_reliable(*n)).all(|n| arrived(received).contains(&n));
+        world.received.iter().all(all)
+    });
+    if seed.is_multiple_of(3) {
+        world.theirs.shutdown();
+    } else {
+        world.ours.as_mut().expect("it is open").shutdown();
+    }
+    world.run_until(|world| world.ours.as_ref().is_some_and(|ours| ours.phase() == Phase::Closed));
+    world.settle();
+    assert_eq!(world.events.last(), Some(&Event::Closed), "seed {seed}");
+    for received in &world.received {
+        assert_eq!(arrived(received).len(), received.len(), "seed {seed}: each at most once");
+        for stream in 0..4 {
+            let ordered = received.iter().filter(|(s, number, _)| *s == stream && number % 7 != 0);
+            assert!(ordered.is_sorted_by_key(|(_, number, _)| *number), "seed {seed}, stream {stream}");
+        }
+        assert!(received.iter().all(|(_, number, bytes)| bytes.iter().all(|byte| *byte == *number as u8)));
+    }
+    let given_up = |event: &Event| if let Event::Expired { messages, .. } = event { *messages } else { 0 };
+    let reported: usize = world.events.iter().map(given_up).sum();
+    assert!(COUNT as usize - world.received[1].len() <= reported, "seed {seed}: {:?}", world.events);
+}
+
+#[test]
+fn dcsctp_gets_all_messages_without_a_lifetime_over_random_paths() {
+    (0..paths()).for_each(talk_with_lifetimes);
 }

@@ -12,6 +12,7 @@ mod errata;
 mod header_prediction;
 mod hostile;
 mod opening;
+mod partial;
 mod paths;
 mod peer_window;
 mod talk;

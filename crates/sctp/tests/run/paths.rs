@@ -188,7 +188,7 @@ fn every_message_arrives_once_and_in_order_within_its_stream() {
                     let size = sizes[dice.below(5) as usize];
                     let stream = dice.below(4) as u16;
                     let unordered = dice.once_in(5);
-                    let delivery = Delivery { stream, ppid: number.to_be_bytes(), unordered, immediate: false };
+                    let delivery = Delivery { stream, ppid: number.to_be_bytes(), unordered, ..Delivery::default() };
                     let bytes = vec![number as u8; size];
                     if world.end(end).expect("open").send(delivery, bytes).is_err() {
                         break;

@@ -227,6 +227,7 @@ impl World {
                     begun.bytes.extend(message.bytes);
                     begun.len += message.len;
                     begun.ends = message.ends;
+                    begun.given_up = message.given_up;
                 }
             }
         }

@@ -77,6 +77,7 @@ impl AssociationFlow {
             }
             Event::Failed(_) => self.session.end(),
             Event::Restarted
+            | Event::Expired { .. }
             | Event::Readable
             | Event::PeerShutsDown
             | Event::Closed

@@ -4,14 +4,16 @@
 //! A position is an unwrapped TSN; sizes in bytes are kept separately. Each chunk is in one of
 //! three states: under way on the path that it was last sent on, reported by a gap ack block, or
 //! marked for retransmission. All three are stored as ranges, so the cost of a SACK grows only with
-//! its news. Chunks from `fresh` on need no range: they are under way, and were sent once, on the
-//! path of the newest chunk.
+//! its news. An [abandoned](abandoned) chunk is in none of them, but it may be reported as well.
+//! Chunks from `fresh` on need no range: they are under way, and were sent once, on the path of the
+//! newest chunk.
 //!
 //! Miss indications need no counter for each chunk. A SACK counts one for every missing TSN below
 //! some position, so indications decrease with the position. Three marks store them: everything
-//! missing below `missed[k]` has more than `k` indications. A position crosses the last mark once,
+//! missing below mark `k` has more than `k` indications. A position crosses the last mark once,
 //! so a chunk is fast retransmitted once (RFC 9260, section 7.2.4, step 5).
 
+mod abandoned;
 mod by_time;
 mod news;
 mod quiet;
@@ -104,6 +106,14 @@ impl TotalSize {
     }
 }
 
+/// Miss indications.
+#[derive(Clone, Debug, Default)]
+struct Misses {
+    marks: [u64; MOST_MISS_INDICATIONS],
+    /// The number of them that makes a chunk count as lost.
+    most: usize,
+}
+
 /// The chunks that are outstanding. See the module's documentation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
@@ -111,9 +121,9 @@ pub(super) struct Ledger {
     chunks: Ring<Chunk>,
     reported: Ranges,
     marked: Ranges,
-    missed: [u64; MOST_MISS_INDICATIONS],
-    /// The miss indications that make a chunk count as lost.
-    miss_indications: usize,
+    /// The chunks that are not sent again, whatever becomes of them (RFC 3758, section 3.4).
+    abandoned: Ranges,
+    misses: Misses,
     under_way: Vec<InFlight>,
     /// Everything outstanding from here on is under way on `newest_path`.
     fresh: u64,
@@ -132,7 +142,8 @@ impl Ledger {
     /// lost. `follows` is whether what each SACK delivers is recorded.
     pub(super) fn new(miss_indications: usize, follows: bool) -> Self {
         let deliveries = follows.then(Deliveries::new);
-        Self { miss_indications, at_packet: true, deliveries, ..Self::default() }
+        let misses = Misses { most: miss_indications, ..Misses::default() };
+        Self { misses, at_packet: true, deliveries, ..Self::default() }
     }
 
     pub(super) fn add_path(&mut self) {
@@ -267,7 +278,8 @@ impl Ledger {
     }
 
     fn is_under_way(&self, position: u64) -> bool {
-        self.reported.containing(position).is_none() && self.marked.containing(position).is_none()
+        let elsewhere = [&self.reported, &self.marked, &self.abandoned];
+        elsewhere.iter().all(|positions| positions.containing(position).is_none())
     }
 
     /// Returns the lowest position under way on a path.
@@ -287,6 +299,7 @@ impl Ledger {
             *news = PathNews { flight, oldest, ..PathNews::default() };
         }
         self.begin_deliveries();
+        let skips = self.has_abandoned();
         let nxt = self.nxt();
         let advanced = cumulative > self.una;
         let mut newest = self.advance(cumulative, news);
@@ -299,7 +312,7 @@ impl Ledger {
             }
         }
         let reneged = self.renege(blocks, reported_up_to);
-        SackNews { advanced, newest, reported_up_to, reneged }
+        SackNews { advanced, newest, reported_up_to, reneged, skips }
     }
 
     /// Advances the cumulative TSN. Returns the first position beyond the highest newly
@@ -312,11 +325,14 @@ impl Ledger {
             let wire = u64::from(size.wire);
             let news = &mut news[last.0];
             let covered = Covered { end: position + 1, copies, last_sent };
-            news.passed += wire;
-            news.highest = Some(covered);
+            let abandoned = self.is_abandoned(position);
+            if !abandoned {
+                news.passed += wire;
+                news.highest = Some(covered);
+            }
             if self.reported.containing(position).is_some() {
                 self.under_way[last.0].reported.remove(opens_packet);
-            } else {
+            } else if !abandoned {
                 self.note_delivery(last, covered);
                 news.acked += wire;
                 news.acked_again += if copies > 0 { wire } else { 0 };
@@ -328,6 +344,7 @@ impl Ledger {
         }
         self.reported.remove_below(self.una, |_| {});
         self.marked.remove_below(self.una, |_| {});
+        self.abandoned.remove_below(self.una, |_| {});
         self.under_way.iter_mut().for_each(|path| path.positions.remove_below(self.una, |_| {}));
         self.fresh = self.fresh.max(self.una);
         newest
@@ -347,6 +364,9 @@ impl Ledger {
                 let Chunk { size, last, copies, last_sent, opens_packet, .. } = *self.chunk(position);
                 let wire = u64::from(size.wire);
                 self.under_way[last.0].reported.add(opens_packet);
+                if self.is_abandoned(position) {
+                    continue;
+                }
                 self.note_delivery(last, Covered { end: position + 1, copies, last_sent });
                 news[last.0].sacked += wire;
                 news[last.0].sacked_again += if copies > 0 { wire } else { 0 };
@@ -389,7 +409,9 @@ impl Ledger {
             for position in block.start..block.end {
                 let Chunk { last, opens_packet, .. } = *self.chunk(position);
                 self.under_way[last.0].reported.remove(opens_packet);
-                self.count_in_flight(position);
+                if !self.is_abandoned(position) {
+                    self.count_in_flight(position);
+                }
             }
         }
         !dropped.is_empty()
@@ -398,14 +420,14 @@ impl Ledger {
     /// Counts a miss indication for every missing position below `below`. Returns a range that
     /// contains the positions that are now lost.
     pub(super) fn count_misses(&mut self, below: u64) -> Range<u64> {
-        let before = self.missed;
+        let before = self.misses.marks;
         let mut reach = below;
-        for (mark, earlier) in self.missed.iter_mut().zip([below].iter().chain(&before)) {
+        for (mark, earlier) in self.misses.marks.iter_mut().zip([below].iter().chain(&before)) {
             reach = reach.min(*earlier);
             *mark = (*mark).max(reach);
         }
-        let last = self.miss_indications - 1;
-        before[last].max(self.una)..self.missed[last].min(self.nxt())
+        let last = self.misses.most - 1;
+        before[last].max(self.una)..self.misses.marks[last].min(self.nxt())
     }
 
     /// Marks the chunks under way in `lost` for retransmission. Calls `marked` with the path of

@@ -47,4 +47,7 @@ pub(in super::super) struct SackNews {
     pub(in super::super) reported_up_to: u64,
     /// Whether chunks count as under way again that were reported before.
     pub(in super::super) reneged: bool,
+    /// Whether abandoned chunks were outstanding. The cumulative TSN may then have advanced because
+    /// of a FORWARD TSN, so it shows no delivery.
+    pub(in super::super) skips: bool,
 }

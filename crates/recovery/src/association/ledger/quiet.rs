@@ -33,9 +33,9 @@ impl Ledger {
     }
 
     /// Returns the path on which all outstanding chunks were sent. Returns `None` if nothing is
-    /// outstanding, something is reported or marked, or several paths are in use.
+    /// outstanding, something is reported, marked or abandoned, or several paths are in use.
     pub(in super::super) fn only_path(&self) -> Option<PathId> {
-        let whole = self.reported.is_empty() && self.marked.is_empty();
+        let whole = self.reported.is_empty() && self.marked.is_empty() && self.abandoned.is_empty();
         let mut used = (0..self.under_way.len()).map(PathId).filter(|path| self.oldest(*path).is_some());
         let only = used.next().filter(|_| whole)?;
         used.next().is_none().then_some(only)

@@ -23,6 +23,8 @@ enum State {
     InFlight,
     Reported,
     Marked,
+    /// Abandoned, and not reported.
+    Abandoned,
 }
 
 #[derive(Clone, Debug)]
@@ -31,6 +33,7 @@ struct Entry {
     last: usize,
     state: State,
     indications: u32,
+    abandoned: bool,
     /// Section 7.2.4, step 5.
     ineligible: bool,
 }
@@ -67,16 +70,20 @@ impl Naive {
         let highest = blocks.iter().map(|block| block.end).max().unwrap_or(u64::MAX);
         for (index, entry) in self.entries.iter_mut().enumerate() {
             let (position, wire) = (self.una + index as u64, u64::from(entry.size.wire));
+            let credited = if entry.abandoned { 0 } else { wire };
             if position < cumulative {
-                credit[entry.last].0 += wire;
+                credit[entry.last].0 += credited;
             }
             if (position < cumulative || inside(position)) && entry.state != State::Reported {
                 if position < cumulative {
-                    credit[entry.last].1 += wire;
+                    credit[entry.last].1 += credited;
                 } else {
-                    credit[entry.last].2 += wire;
+                    credit[entry.last].2 += credited;
                 }
-                newest = newest.max(position + 1);
+                // The cumulative TSN may have passed an abandoned chunk that did not arrive.
+                if !entry.abandoned || position >= cumulative {
+                    newest = newest.max(position + 1);
+                }
                 entry.state = State::Reported;
             } else if position >= cumulative
                 && entry.state == State::Reported
@@ -84,7 +91,7 @@ impl Naive {
                 && position < highest
                 && in_order
             {
-                entry.state = State::InFlight;
+                entry.state = if entry.abandoned { State::Abandoned } else { State::InFlight };
             }
         }
         self.entries.drain(..(cumulative - self.una) as usize);
@@ -118,10 +125,16 @@ fn check(ledger: &mut Ledger, naive: &Naive, case: &str) {
         let TotalSize { data, wire } = ledger.under_way[path].size;
         assert_eq!((data, wire), naive.flight(path), "{case}: path {path}");
         assert_eq!(ledger.oldest(PathId(path)), naive.oldest(path), "{case}: path {path}");
-        let left = naive.entries.iter().filter(|entry| entry.last == path && entry.state != State::Reported);
+        let left = naive
+            .entries
+            .iter()
+            .filter(|entry| entry.last == path && entry.state != State::Reported && !entry.abandoned);
         let outstanding = left.map(|entry| u64::from(entry.size.wire)).sum::<u64>();
         assert_eq!(ledger.outstanding(PathId(path)), outstanding, "{case}: path {path}");
     }
+    let ahead = naive.entries.iter().take_while(|entry| entry.abandoned).count() as u64;
+    assert_eq!(ledger.peer_ack_point(), naive.una + ahead, "{case}");
+    assert_eq!(ledger.has_outstanding(), naive.entries.iter().any(|entry| !entry.abandoned), "{case}");
     let mut marked = Vec::new();
     while let Some(position) = ledger.marked_from(marked.last().map_or(0, |last| last + 1)) {
         marked.push(position);
@@ -141,7 +154,7 @@ fn the_ledger_agrees_with_a_naive_ledger() {
         for step in 0..120 {
             let case = format!("seed {seed}, step {step}");
             let (una, nxt) = (ledger.una(), ledger.nxt());
-            match dice.below(10) {
+            match dice.below(11) {
                 0..=3 => {
                     for _ in 0..dice.below(8) {
                         let data = 1 + dice.below(1000) as u32;
@@ -149,7 +162,8 @@ fn the_ledger_agrees_with_a_naive_ledger() {
                         let last = dice.below(PATHS as u64) as usize;
                         ledger.on_new(Instant::ZERO, PathId(last), size, None);
                         let state = State::InFlight;
-                        naive.entries.push(Entry { size, last, state, indications: 0, ineligible: false });
+                        let (abandoned, ineligible) = (false, false);
+                        naive.entries.push(Entry { size, last, state, indications: 0, abandoned, ineligible });
                     }
                 }
                 4..=6 if nxt > una => {
@@ -191,7 +205,7 @@ fn the_ledger_agrees_with_a_naive_ledger() {
                         entry.state = if entry.state == State::Marked { State::InFlight } else { entry.state };
                     }
                 }
-                _ => {
+                9 => {
                     if let Some(position) = ledger.marked_from(0) {
                         let path = dice.below(PATHS as u64) as usize;
                         ledger.on_retransmission(Instant::ZERO, position, PathId(path));
@@ -199,6 +213,14 @@ fn the_ledger_agrees_with_a_naive_ledger() {
                         (entry.last, entry.state) = (path, State::InFlight);
                     }
                 }
+                _ if nxt > una => {
+                    let index = dice.below(nxt - una);
+                    ledger.abandon(una + index);
+                    let entry = &mut naive.entries[index as usize];
+                    entry.abandoned = true;
+                    entry.state = if entry.state == State::Reported { State::Reported } else { State::Abandoned };
+                }
+                _ => {}
             }
             check(&mut ledger, &naive, &case);
         }

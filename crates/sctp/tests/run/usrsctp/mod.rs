@@ -9,6 +9,7 @@ use std::time;
 
 use eifel_base::time::Instant;
 use eifel_packet::ip::Addresses;
+use eifel_recovery::registry::{Choice, Value};
 use eifel_sctp::{
     Association, Delivery, Event, Failure, Listener, ListenerAction, Message, Phase, Ports, Settings, TimestampChunk,
 };
@@ -320,6 +321,45 @@ fn usrsctp_skips_our_timestamp_chunk_and_our_offer_of_the_bit() {
     let settings = Settings { timestamp_chunk: TimestampChunk::Always, retransmit_bit: true, ..settings() };
     let Some(line) = call_with(&settings, Harm::some(3), 100, 1000) else { return };
     counted(&line, 100, 1000);
+}
+
+#[test]
+fn usrsctp_gets_all_messages_without_a_lifetime() {
+    const COUNT: u32 = 400;
+    let port = free_port();
+    let Some(mut peer) = Peer::start(&["listen".into(), port.to_string(), "7".into()]) else { return };
+    assert_eq!(peer.line(), "ready\n");
+    let mut settings = settings();
+    let short = |milliseconds| Value::Duration(crate::talk::ms(milliseconds));
+    settings.engine.path.rto = Choice::named("rfc9260").with("minimum_ms", short(50)).with("initial_ms", short(200));
+    let mut wire = Wire::new(Harm { loss: 12, ..Harm::some(5) });
+    wire.remote = port;
+    let ports = Ports { local: 40_000, remote: 7 };
+    wire.listener = Some(Listener::new(settings.clone(), ports.local).expect("known names"));
+    let association = Association::connect(Instant::ZERO, &settings, ports, &[LOCALHOST], 0);
+    wire.association = Some(association.expect("known names"));
+    let mut next = 0;
+    let is_reliable = |number: u32| number.is_multiple_of(4);
+    wire.run_until(|wire| {
+        // A message begins to leave at once, so its lifetime ends only if a fragment is lost.
+        while next < COUNT && !wire.association().has_waiting() {
+            let expires = (!is_reliable(next)).then(|| wire.now() + crate::talk::ms(2 + u64::from(next) % 10));
+            let delivery =
+                Delivery { stream: (next % 5) as u16, ppid: next.to_be_bytes(), expires, ..Delivery::default() };
+            if wire.association().send(delivery, vec![next as u8; 3000]).is_err() {
+                break;
+            }
+            next += 1;
+        }
+        let ended = wire.received.iter().filter(|message| message.ends);
+        ended.filter(|message| is_reliable(u32::from_be_bytes(message.ppid))).count() == COUNT as usize / 4
+    });
+    wire.association().shutdown();
+    wire.run_until(|wire| wire.association().phase() == Phase::Closed);
+    assert_eq!(wire.events.last(), Some(&Event::Closed));
+    let begun = |event: &Event| matches!(event, Event::Expired { begun: true, .. });
+    assert!(wire.events.iter().any(begun), "a FORWARD TSN was needed");
+    assert!(peer.last_line(&mut wire).ends_with("bad_checksums=0\n"));
 }
 
 #[test]
