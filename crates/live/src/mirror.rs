@@ -33,6 +33,8 @@ pub struct Mirrored {
     pub summary: FlowSummary,
     /// The box's report.
     pub report: Report,
+    /// When the box's time began, in the time of the tables, in nanoseconds.
+    pub box_began_ns: i64,
 }
 
 /// Returns the amount that the first flow sends; `None` if it cannot run live. It has to be a bulk
@@ -124,7 +126,8 @@ pub fn run(scenario: &Scenario, kept: Record, places: [Namespace; 2], random: [u
     summary.undos = undos.load(Ordering::Relaxed);
     summary.goodput_bps = outcome.acknowledged as f64 * 8.0 / summary.time_s.max(1e-9);
     tables.kept = kept;
-    Ok(Mirrored { tables, summary, report })
+    let box_began_ns = since(report.origin, origin);
+    Ok(Mirrored { tables, summary, report, box_began_ns })
 }
 
 fn joined<T>(thread: thread::JoinHandle<Result<T, Error>>) -> Result<T, Error> {
@@ -165,6 +168,11 @@ fn spikes(scenario: &Scenario) -> Result<eifel_sim::record::tables::Spikes, Erro
     Ok(eifel_sim::run(scenario, 0, kept).map_err(Error::of("the simulated run"))?.tables.spikes)
 }
 
+/// Returns the nanoseconds from `origin` to `at`.
+fn since(at: Instant, origin: Instant) -> i64 {
+    at.as_nanos() as i64 - origin.as_nanos() as i64
+}
+
 /// Fills in the facts that only the box knows: fates, arrivals, drops, and whether retransmissions
 /// were needed. `origin` is when the recording's time began. `link` is the index of the box's link
 /// in the dictionary.
@@ -172,7 +180,7 @@ pub fn fill(tables: &mut Tables, report: &Report, origin: Instant, link: u16) {
     let sent = &mut tables.transmissions;
     let rows: BTreeMap<(i64, i32), usize> =
         (0..sent.t_ns.len()).map(|row| ((sent.segment[row], sent.copy[row]), row)).collect();
-    let offset = report.origin.as_nanos() as i64 - origin.as_nanos() as i64;
+    let offset = since(report.origin, origin);
     let time = |at: Instant| at.as_nanos() as i64 + offset;
     let mut passages: Vec<&Transit> = report.passages.iter().filter(|one| is_data(one)).collect();
     passages.sort_by_key(|passage| passage.due);
@@ -340,6 +348,7 @@ mod tests {
             bytes: 1500,
             entered: Instant::ZERO,
             due: Instant::ZERO,
+            left: Instant::ZERO,
             fate: Fate::Delivered,
         };
         let data = Some(Block { start: 1, end: 1461 });
@@ -384,6 +393,7 @@ mod tests {
             bytes: 140,
             entered: at(1),
             due: at(due),
+            left: at(due),
             fate,
         };
         let lost = Fate::Dropped(eifel_path::parcel::DropCause::Random);
@@ -431,6 +441,7 @@ mod tests {
             bytes: 140,
             entered: at(1),
             due: at(1),
+            left: at(1),
             fate: Fate::Delivered,
         };
         let judged = |direction, flow, number, spurious| Judged {

@@ -54,7 +54,7 @@ pub(crate) fn live_run(
         drop(sender.send((scenario, outcome)));
     });
     let (scenario, outcome) = waiting::next(py, &mut receiver)?;
-    let Mirrored { tables, summary, report } = match outcome {
+    let Mirrored { tables, summary, report, .. } = match outcome {
         Ok(done) => done.map_err(raised)?,
         Err(panic) => return Err(PyRuntimeError::new_err(format!("{origin}: {}", waiting::said(&*panic)))),
     };

@@ -6,20 +6,24 @@ CAUSE = maybe(word("rto", "loss", "fast", "tlp"))
 
 
 def compare() -> Schema:
-    retransmission = record({"segment": INT, "copy": INT, "cause": STR, "t_ms": NUM})
-    verdict = record({"episode": INT, "detector": STR, "verdict": STR, "reason": STR, "t_ms": NUM})
+    retransmission = {"segment": INT, "copy": INT, "cause": STR, "t_ms": NUM}
+    verdict = {"episode": INT, "detector": STR, "verdict": STR, "reason": STR, "t_ms": NUM}
+    late = record({"box": NUM, "ends": NUM})
 
-    def both(one: Schema) -> Schema:
-        return record({"simulated": array(one), "live": array(one), "same": BOOL, "largest_difference_ms": NUM})
+    def both(one: dict[str, Schema]) -> Schema:
+        live = array(record({**one, "late_ms": late}))
+        return record({"simulated": array(record(one)), "live": live, "same": BOOL, "largest_difference_ms": NUM})
 
     return record(
         {
             "retransmissions": both(retransmission),
             "verdicts": both(verdict),
-            "last_transmission": record({"simulated_ms": NUM, "live_ms": NUM, "difference_ms": NUM}),
+            "last_transmission": record({"simulated_ms": NUM, "live_ms": NUM, "difference_ms": NUM, "late_ms": late}),
             "box": record({"late_us_median": NUM, "late_us_p99": NUM, "late_us_max": NUM}),
             "largest_difference_ms": NUM,
-            "agreement": word("agrees", "box-late", "other-times", "other-events"),
+            "unexplained_ms": NUM,
+            "first_difference": maybe(record({"t_ms": NUM, "apart_before_ms": NUM, "late_ms": late})),
+            "agreement": word("agrees", "late", "other-times", "other-events"),
             "agrees": BOOL,
         }
     )

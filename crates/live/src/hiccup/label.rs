@@ -24,7 +24,7 @@ struct Key {
 }
 
 /// The box's view of a packet.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ParsedPacket {
     /// The label by which elements select it. Flows are numbered from 0, in the order first seen.
     pub label: Label,

@@ -96,6 +96,8 @@ pub struct Transit {
     pub entered: Instant,
     /// When the links released or dropped it. For a packet in the box, when it came in.
     pub due: Instant,
+    /// When the kernel had it. The same as `due` for a packet that did not come out.
+    pub left: Instant,
     /// Its fate; [`Fate::Inside`] until the fate is known.
     pub fate: Fate,
 }
@@ -167,7 +169,7 @@ impl Hiccup {
             .collect();
         fired.into_iter().for_each(|order| self.obey(now, order));
         let length = packet.len() as u32;
-        let passage = Transit { direction, seen, bytes: length, entered: now, due: now, fate: Fate::Inside };
+        let passage = Transit { direction, seen, bytes: length, entered: now, due: now, left: now, fate: Fate::Inside };
         self.last = Some(passage.clone());
         let to_drop = &mut self.to_drop[direction as usize];
         if *to_drop > 0 {
@@ -234,7 +236,7 @@ impl Hiccup {
                 let fate = if inside.delivered { Fate::Copied } else { Fate::Delivered };
                 inside.delivered = true;
                 inside.copies -= 1;
-                let passage = Transit { due: at, fate, ..inside.passage.clone() };
+                let passage = Transit { due: at, left: at, fate, ..inside.passage.clone() };
                 let packet = if inside.copies == 0 { self.remove(handle) } else { inside.packet.clone() };
                 out.push((passage, packet));
             }
@@ -285,6 +287,7 @@ impl Hiccup {
                         if !inside.delivered {
                             self.dropped.push(Transit {
                                 due: at,
+                                left: at,
                                 fate: Fate::Dropped(cause),
                                 ..inside.passage.clone()
                             });

@@ -185,10 +185,11 @@ impl Relay {
     fn let_out(&mut self) -> Result<usize, Error> {
         let delivered = self.hiccup.delivered();
         let count = delivered.len();
-        for (passage, packet) in delivered {
+        for (mut passage, packet) in delivered {
             let to = &self.tuns[1 - passage.direction as usize];
             self.report.refused += u64::from(!to.write(&packet)?);
             let left = self.now();
+            passage.left = left;
             self.report.lateness.note(left.since(passage.due));
             self.report.counts[passage.direction as usize].note(&passage);
             self.truth.ends(&passage);

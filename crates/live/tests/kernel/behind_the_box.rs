@@ -236,7 +236,7 @@ fn a_mirrored_flow_counts_its_undone_episodes() {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/live-spike.toml"));
     let scenario = Scenario::parse(&std::fs::read_to_string(path).unwrap(), path).unwrap();
     let places = || [Namespace::new().unwrap(), Namespace::new().unwrap()];
-    let Mirrored { tables, summary, report } = mirror::run(&scenario, Record::all(), places(), [3, 4]).unwrap();
+    let Mirrored { tables, summary, report, .. } = mirror::run(&scenario, Record::all(), places(), [3, 4]).unwrap();
     let Some(Amount::Bytes(bytes)) = mirror::amount(&scenario) else { panic!("{path:?} is endless") };
     assert!(summary.completed && summary.bytes == bytes && summary.undos > 0, "{summary:?}");
     assert_eq!(summary.flow, scenario.flows[0].name);
@@ -259,7 +259,7 @@ fn a_mirrored_flow_has_packets_of_full_length() {
                 tcp = { payload_bytes = 1448 }\n";
     let scenario = Scenario::parse(flow, "full.toml".as_ref()).unwrap();
     let places = [Namespace::new().unwrap(), Namespace::new().unwrap()];
-    let Mirrored { tables, summary, report } = mirror::run(&scenario, Record::all(), places, [3, 4]).unwrap();
+    let Mirrored { tables, summary, report, .. } = mirror::run(&scenario, Record::all(), places, [3, 4]).unwrap();
     assert!(summary.completed && report.retransmissions == 0, "{summary:?}");
     let longest = tables.transmissions.len.iter().max();
     assert_eq!((longest, report.passages.iter().map(|one| one.bytes).max()), (Some(&1448), Some(1500)));
