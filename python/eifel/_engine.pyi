@@ -526,12 +526,14 @@ def run_command(
     words: Sequence[str],
     source: tuple[str, str],
     screen: tuple[int, bool],
+    ran: Sequence[tuple[int, Sequence[dict[str, float]]]],
     progress: Callable[[int, int], object],
 ) -> tuple[int, str, str]:
     """Runs `eifel run` with these words over a scenario that is read already: its text, and its origin.
 
-    The screen is its columns, and whether it shows bold and dim letters.
-    Returns the exit code, and what the command wrote to standard output and to standard error.
+    The screen is its columns, and whether it shows bold and dim letters. `ran` are repetitions that are not run again,
+    with the numbers of each flow by name. Returns the exit code, and what the command wrote to standard output and to
+    standard error.
     """
 
 def analyze_lines(words: Sequence[str]) -> int:
