@@ -149,24 +149,24 @@ fn finished(scenario: &Scenario, ended: Ended, what: &str) -> PyResult<Run> {
 /// The numbers of each flow by name, with the repetition.
 type Ran = Vec<(u32, Vec<BTreeMap<String, f64>>)>;
 
-/// Runs `eifel run` with these words over a scenario that is read already: its text, and its origin. The
-/// screen is its columns, and whether it shows styles. Repetitions that `ran` already are not run again.
-/// Calls `progress` with what is done, and how much there is. Returns the exit code, and what the command wrote
-/// to standard output and to standard error.
+/// Runs `eifel run` with these words over a scenario that is read already: its text, its origin, and the
+/// repetitions that are not run again. The screen is its columns, and whether it shows styles. Calls
+/// `progress` with what is done, and how much there is. Returns the exit code, and what the command wrote to
+/// standard output and to standard error.
 #[pyfunction]
 pub(crate) fn run_command(
     py: Python<'_>,
     words: Vec<String>,
-    source: (String, PathBuf),
+    source: (String, PathBuf, Ran),
     screen: (usize, bool),
-    ran: Ran,
     progress: Py<PyAny>,
 ) -> PyResult<(u8, String, String)> {
     let (mut out, mut err, mut raised) = (Vec::new(), Vec::new(), None);
     let numbers = |flow: &BTreeMap<String, f64>| numbers_of(flow.iter().map(|(name, value)| (name.as_str(), *value)));
+    let (text, origin, ran) = source;
     let ran = ran.iter().map(|(repetition, flows)| (*repetition, flows.iter().map(numbers).collect())).collect();
     let code = py.detach(|| {
-        let ((text, origin), (columns, styled)) = (source, screen);
+        let (columns, styled) = screen;
         command::main(
             &words,
             Some(Source { text, origin, ran }),

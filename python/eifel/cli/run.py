@@ -53,11 +53,11 @@ def command(options: argparse.Namespace) -> int:
             ran = observed.flows
         else:
             ran = _ran(source, runs, recorded, options.jobs, advance)
+        numbers = [(repetition, list(map(_numbers, summaries))) for repetition, summaries in ran.items()]
         code, out, err = _engine.run_command(
             _words(options, repetitions),
-            (source.text, source.origin),
+            (source.text, source.origin, numbers),
             (page.width, page.is_terminal),
-            [(repetition, list(map(_numbers, summaries))) for repetition, summaries in ran.items()],
             advance,
         )
     sys.stderr.write(err)

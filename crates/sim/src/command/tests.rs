@@ -157,7 +157,8 @@ fn repetitions_that_a_caller_has_run_are_not_run_again() {
     let (again, heard) = told(&words(&[]), (0..3).map(ran).collect());
     assert_eq!((&again, heard), (&alone, vec![]));
     // What the caller says counts, and what it does not say is left out.
-    let (said, _) = told(&words(&["--repetitions", "1"]), [(0, vec![numbers_of([("drops", 41.0), ("x", 1.0)]); 3])].into());
+    let (said, _) =
+        told(&words(&["--repetitions", "1"]), [(0, vec![numbers_of([("drops", 41.0), ("x", 1.0)]); 3])].into());
     let said: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(said["flows"][1]["mean"], json!({ "drops": 41.0 }));
 }
