@@ -1,19 +1,22 @@
 //! A short summary of a report for people. File names are printed with their control characters
 //! escaped; everything else that a capture contributes is a number or an address.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::total::{self, counted, share};
 use super::{Report, advice};
 use crate::frame::decode::Skipped;
 use crate::quic;
-use crate::result::{Cause, Confidence, DirectionSummary, End, Protocol, Retransmission, Summary, Verdict};
+use crate::result::{Cause, Confidence, DirectionSummary, End, Protocol, Retransmission, Summary, Vantage, Verdict};
 use serde::Serialize;
 
 /// The number of directions that a summary lists, those with the most spurious retransmissions
 /// first.
 const MOST_SHOWN: usize = 10;
+
+/// A goodput is said to be lower below this share of what it would have been.
+const LEAST_SLOWER: f64 = 0.995;
 
 /// The longest line, in characters.
 const WIDTH: usize = 120;
@@ -245,6 +248,10 @@ fn without_advice(report: &Report) -> Option<&'static str> {
         [true, _] if report.segments == 0 => {
             "Advice is for TCP alone. The JSON (--json) has the reason of each verdict, and the frame that shows it."
         }
+        [true, _] if !is_seen_before_receiver(report) => {
+            "Seen from here, the evidence names no setting that would have avoided the needless ones: a capture at the \
+             sender may show more. The JSON (--json) has the reason of each, and the frame that shows it."
+        }
         [true, _] => {
             "The evidence names no setting that would have avoided the needless ones. The JSON (--json) has the reason of \
              each, and the frame that shows it."
@@ -254,6 +261,19 @@ fn without_advice(report: &Report) -> Option<&'static str> {
              qdisc and ip -s link count those of a Linux host."
         }
         [false, false] => "A capture at the sender of the data, or at both ends, may show more.",
+    })
+}
+
+/// Returns whether needless retransmissions were seen at their sender, or on the path. Behind it, a capture
+/// shows little of why a timer expired.
+fn is_seen_before_receiver(report: &Report) -> bool {
+    let needless: BTreeSet<Direction> =
+        rows(report).into_iter().filter(|(_, [_, spurious])| *spurious > 0).map(|(direction, _)| direction).collect();
+    report.connections.iter().any(|one| {
+        [false, true].into_iter().any(|from_server| {
+            let vantage = one.directions[usize::from(from_server)].vantage;
+            needless.contains(&(one.connection, from_server)) && matches!(vantage, Vantage::Sender | Vantage::Between)
+        })
     })
 }
 
@@ -359,12 +379,14 @@ fn direction(one: &Summary, from_server: bool, [all, spurious]: [usize; 2]) -> V
     lines.push(seen);
     if cost.bytes_needless > 0 {
         let share = share(cost.bytes_needless, data.bytes);
-        let mut said = format!("cost: {} bytes sent needlessly, {share} of its bytes", cost.bytes_needless);
+        let needless = counted(cost.bytes_needless, "byte", "bytes");
+        let mut said = format!("cost: {needless} sent needlessly, {share} of its bytes");
         let (unit, name) = if cost.goodput_without_bps < 1e6 { (1e3, "kbit/s") } else { (1e6, "Mbit/s") };
         let [goodput, without] = [cost.goodput_bps, cost.goodput_without_bps].map(|bps| format!("{:.2}", bps / unit));
         if let Some(window) = total::window(cost) {
             said += &format!("; {window}");
-            if goodput != without {
+            // Less is no news beside the time that was lost.
+            if goodput != without && cost.goodput_bps < LEAST_SLOWER * cost.goodput_without_bps {
                 said += &format!(": {goodput} {name} instead of {without}");
             }
         }

@@ -7,7 +7,7 @@ use eifel_capture::files;
 use eifel_capture::frame::read::Reader;
 use eifel_capture::report::anonymise::Anonymiser;
 use eifel_capture::report::{Report, text};
-use eifel_capture::result::{Cause, Confidence, Number, Verdict};
+use eifel_capture::result::{Cause, Confidence, Number, Vantage, Verdict};
 
 fn path(file: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/faults").join(file)
@@ -312,6 +312,7 @@ fn a_direction_is_described_in_the_words_of_its_protocol_and_without_a_round_tri
     }
     for (goodput, without, shown) in [
         (46_000.0, 78_256.0, "34.84 s of sending lost: 46.00 kbit/s instead of 78.26"),
+        (673_470.0, 673_560.0, "34.84 s of sending lost\n"),
         (3.14e6, 3.57e6, "34.84 s of sending lost: 3.14 Mbit/s instead of 3.57"),
     ] {
         for way in &mut report.connections[0].directions {
@@ -319,5 +320,25 @@ fn a_direction_is_described_in_the_words_of_its_protocol_and_without_a_round_tri
         }
         let said = text::summary(&report).replace("\n    ", " ");
         assert!(said.contains(shown), "{said}");
+    }
+    report.connections[0].directions.iter_mut().for_each(|way| way.cost.bytes_needless = 1);
+    assert!(text::summary(&report).contains("cost: 1 byte sent needlessly, less than 0.01 % of its bytes"));
+}
+
+#[test]
+fn behind_the_path_a_capture_at_the_sender_is_asked_for() {
+    let mut report = read("ack_at_once_nots.pcap");
+    report.connections[0].directions.iter_mut().for_each(|way| way.offered = None);
+    for (vantage, is_asked) in
+        [(Vantage::Sender, false), (Vantage::Between, false), (Vantage::Receiver, true), (Vantage::Unknown, true)]
+    {
+        report.connections[0].directions.iter_mut().for_each(|way| way.vantage = vantage);
+        // No rule speaks.
+        report.retransmissions.iter_mut().for_each(|one| one.copy = 3);
+        let said = text::summary(&report).replace("\n  ", " ");
+        let names = if is_asked { "\n\nSeen from here, the evidence names" } else { "\n\nThe evidence names" };
+        assert!(said.contains(names), "{said}");
+        assert_eq!(said.contains("ones: a capture at the sender may show more."), is_asked, "{said}");
+        assert!(said.ends_with("and the frame that shows it.\n"), "{said}");
     }
 }
