@@ -66,12 +66,19 @@ fn events(losses: &Losses, text: &mut String) -> Result {
     writeln!(text)?;
     let named: Vec<_> = losses.events.iter().filter(|event| !event.rules.is_empty()).collect();
     let Some(first) = named.first() else { return Ok(()) };
-    writeln!(text, "  {:<34}{:>8}{:>12}  stacks that have the rule", "rule to undo an event", "events", "reductions")?;
+    let mut rows = Vec::new();
     for (place, rule) in first.rules.iter().enumerate().filter(|(_, rule)| rule.rule != "none") {
         let takes_back = named.iter().map(|event| event.rules[place].takes_back);
         let (sum, some) = takes_back.fold((0.0, 0), |(sum, some), back| (sum + back, some + usize::from(back > 0.0)));
         let stacks = if rule.stacks.is_empty() { "none" } else { rule.stacks };
-        writeln!(text, "  {:<34}{some:>8}{sum:>12.1}  {stacks}", rule.rule)?;
+        rows.push((some, format!("  {:<34}{some:>8}{sum:>12.1}  {stacks}", rule.rule)));
+    }
+    if rows.iter().all(|(some, _)| *some == 0) {
+        return writeln!(text, "  no known rule would undo one");
+    }
+    writeln!(text, "  {:<34}{:>8}{:>12}  stacks that have the rule", "rule to undo an event", "events", "reductions")?;
+    for (_, row) in rows {
+        writeln!(text, "{row}")?;
     }
     writeln!(text, "  events: those that the rule would undo, some in part; reductions: the parts of windows, added up")
 }

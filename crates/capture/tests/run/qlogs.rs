@@ -88,6 +88,10 @@ fn the_text_of_logs_begins_with_the_total_and_ends_with_what_to_do() {
     let events = "\n1 congestion event (losses of one recovery period), 0 of them undone by the stack\n";
     assert!(two.contains(events) && two.contains("  in-proportion                            1         0.5  none\n"));
     assert!(two.ends_with("or adapts them.\n") && two.contains("\nLarger thresholds of packets or of time avoid"));
+    // Packet 4 was lost too.
+    let lost = said(&drafts().replace("[4, 9]", "[5, 9]"));
+    let first = "2 packets declared lost: none is known to have arrived; 2 were lost.\n";
+    assert!(lost.starts_with(first) && lost.ends_with("by the stack\n  no known rule would undo one\n"), "{lost}");
     let none = said(&drafts().replace("packet_lost", "packet_buffered"));
     assert_eq!(
         none,
