@@ -21,7 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-SIMULATOR = TARGET / "release" / "eifel-sim"
+SIMULATOR = (TARGET / "release" / "eifel", "run", "--jobs", "1")
+"""The command that runs a scenario."""
 PROFILE = "engine"
 """Cargo's profile of a checkout's engine. All else here is of the profile `release`."""
 ROUNDS = 5
@@ -117,12 +118,12 @@ def without(start: Cost, whole: Cost) -> Cost:
 def costs_of(case: Case, folder: Path) -> tuple[Cost, Cost]:
     """Runs one round. Returns both sides' costs. `folder` is for the scenario of the start."""
     scenario = ROOT / "benches" / "scenarios" / case.scenario
-    ours = cost_of([SIMULATOR, scenario])
+    ours = cost_of([*SIMULATOR, scenario])
     theirs = cost_of(ns2(case.ns2))
     if case.start:
         short = folder / case.scenario
         short.write_text(for_one_second(scenario.read_text(encoding="utf-8")), encoding="utf-8")
-        ours, theirs = without(cost_of([SIMULATOR, short]), ours), without(cost_of(ns2(case.start)), theirs)
+        ours, theirs = without(cost_of([*SIMULATOR, short]), ours), without(cost_of(ns2(case.start)), theirs)
     return ours, theirs
 
 
@@ -214,10 +215,10 @@ def growth(cost: Callable[[str, int], int]) -> bool:
 def main() -> int:
     """Runs all cases. Returns 1 if one is slower or costlier than wanted, or does not agree."""
     for profile in ("release", PROFILE):
-        build = ["cargo", "build", "--locked", "--quiet", "--profile", profile, "-p", "eifel-sim"]
+        build = ["cargo", "build", "--locked", "--quiet", "--profile", profile, "-p", "eifel-live", "--bin", "eifel"]
         subprocess.run(build, cwd=ROOT, check=True)
     for case in CASES:
-        soon_built(case.title, "eifel-sim", ROOT / "benches" / "scenarios" / case.scenario)
+        soon_built(case.title, "eifel", *SIMULATOR[1:], ROOT / "benches" / "scenarios" / case.scenario)
     tables()
     for example in EXAMPLES:
         command = ["cargo", "run", "--locked", "--release", "--quiet", "-p", "eifel-recovery", "--example", example]

@@ -53,7 +53,7 @@ def runs(wasm: Path) -> bool:
     request = {"request": {"ask": "run", "tables": []}, "body": base64.b64encode(text.encode()).decode()}
     ratios = []
     for _ in range(ROUNDS):
-        native = cost_of([SIMULATOR, SCENARIO]).cpu_s
+        native = cost_of([*SIMULATOR, SCENARIO]).cpu_s
         # The first run includes the compilation; a page repeats runs.
         ratios.append(native / answers(wasm, [request, request])[1]["cpu_s"])
     speed = statistics.median(ratios)
@@ -173,7 +173,8 @@ def main() -> int:
         print("WebAssembly is not measured: node is not installed")
         return not good
     wasm = ROOT / built.stdout.strip().splitlines()[-1]
-    subprocess.run(["cargo", "build", "--locked", "--quiet", "--release", "-p", "eifel-sim"], check=True, cwd=ROOT)
+    build = ["cargo", "build", "--locked", "--quiet", "--release", "-p", "eifel-live", "--bin", "eifel"]
+    subprocess.run(build, check=True, cwd=ROOT)
     return 0 if all([good, runs(wasm), captures(wasm), page(wasm) if CHROMIUM else True]) else 1
 
 

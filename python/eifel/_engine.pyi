@@ -524,14 +524,15 @@ def command_line(name: str) -> tuple[str, list[tuple[str, str, str, str, list[st
 
 def run_command(
     words: Sequence[str],
-    source: tuple[str, str],
+    source: tuple[str, str, Sequence[tuple[int, Sequence[dict[str, float]]]]],
     screen: tuple[int, bool],
     progress: Callable[[int, int], object],
 ) -> tuple[int, str, str]:
-    """Runs `eifel run` with these words over a scenario that is read already: its text, and its origin.
+    """Runs `eifel run` with these words over a scenario that is read already: its text, its origin, and what was run.
 
-    The screen is its columns, and whether it shows bold and dim letters.
-    Returns the exit code, and what the command wrote to standard output and to standard error.
+    Those are repetitions that are not run again, each with the numbers of its flows by name. The screen is its columns,
+    and whether it shows bold and dim letters. Returns the exit code, and what the command wrote to standard output
+    and to standard error.
     """
 
 def analyze_lines(words: Sequence[str]) -> int:

@@ -7,13 +7,13 @@ import io
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ RUNS = 16
 """The repetitions of one batch: each batch is stored, and resumed, as a whole."""
 SUMMARY = "summary"
 """The table with the numbers of each flow."""
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def done(
     finished = total - sum(batch.count for batch in missing)
     with _workers(sources, threads) as pool:
         asked = {pool.submit(_do, batch, sources[batch.scenario]): batch for batch in missing}
-        try:
+        with _cancelled(asked):
             for future in as_completed(asked):
                 batch = asked[future]
                 made = future.result()
@@ -90,16 +91,48 @@ def done(
                 finished += batch.count
                 if progress is not None:
                     progress(finished, total)
-        except BaseException:
-            for future in asked:
-                future.cancel()
-            raise
     names = dict.fromkeys(name for number in sorted(kept) for name in kept[number])
     parts = {name: [kept[number][name] for number in sorted(kept) if name in kept[number]] for name in names}
-    return {name: _joined(tables) for name, tables in parts.items()} if kept else {SUMMARY: pa.table({})}
+    return {name: joined(tables) for name, tables in parts.items()} if kept else {SUMMARY: pa.table({})}
 
 
-def _joined(tables: Sequence[pa.Table]) -> pa.Table:
+def each(
+    task: Callable[[Source, int], Done],
+    source: Source,
+    repetitions: Sequence[int],
+    *,
+    threads: int | None,
+    progress: Callable[[int], object],
+) -> list[Done]:
+    """Does a task, a function of a module, with each repetition of a scenario, and returns the results in order.
+
+    Calls `progress` with the number of those done. Raises the first error of a task.
+    """
+    if len(repetitions) < 2:
+        # Here an interrupt ends a run at once.
+        return [task(source, repetition) for repetition in repetitions]
+    with _workers([source], min(threads or os.cpu_count() or 1, len(repetitions))) as pool:
+        asked = [pool.submit(task, source, repetition) for repetition in repetitions]
+        with _cancelled(asked):
+            for done, future in enumerate(as_completed(asked), start=1):
+                future.result()
+                progress(done)
+            return [future.result() for future in asked]
+
+
+@contextmanager
+def _cancelled(asked: Iterable[Future[Any]]) -> Iterator[None]:
+    """Lets nothing that is asked begin after an error."""
+    try:
+        yield
+    except BaseException:
+        for future in asked:
+            future.cancel()
+        raise
+
+
+def joined(tables: Sequence[pa.Table]) -> pa.Table:
+    """Returns the rows of these parts of a table, or of the same table of several runs."""
     import pyarrow as pa
 
     # Words of category columns differ from run to run, and flows without requests have no times of requests.
@@ -147,7 +180,7 @@ def _do(batch: Batch, source: Source) -> dict[str, pa.Table]:
         parts.setdefault(SUMMARY, []).append(pa.Table.from_pylist(numbers))
         for name, table in result.tables.items():
             parts.setdefault(name, []).append(_placed(table, batch.scenario, repetition))
-    return {name: _joined(tables) for name, tables in parts.items()}
+    return {name: joined(tables) for name, tables in parts.items()}
 
 
 def _numbers(flow: Mapping[str, Any]) -> dict[str, Any]:

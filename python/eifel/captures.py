@@ -55,7 +55,7 @@ class Analysis:
         return self._found.text()
 
     def __repr__(self) -> str:
-        return f"Analysis: {self.report['headline'] or 'no retransmissions'}"
+        return f"Analysis: {self.report['headline']}"
 
     def _repr_html_(self) -> str:
         """Returns a notebook's view: the summary as `eifel analyze` prints it."""

@@ -1,20 +1,21 @@
 """What only recorded runs show: each detector's verdict on each episode, and queueing delays."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eifel.batches import each
 from eifel.model.spurious_timeout import LEAST_WINDOW, SpuriousTimeout
 from eifel.result import Result
 from eifel.runs import run
 from eifel.scenario import Source
 from eifel.statistics import Mean, mean_interval
 
+TABLES = ("episodes", "verdicts", "transmissions", "acks")
+"""The recorded tables that observations are made of."""
 QUEUED = 1.1
 """From this ratio of SRTT to the shortest round trip on, the bottleneck counts as full."""
 
@@ -46,44 +47,63 @@ class Observed:
     """By flow: `mean`, `p95` and `p99` of packet delay beyond the fastest packet's. None without packets."""
     timeouts: Sequence[SpuriousTimeout | None] = ()
     """By flow: the path and window that its spurious timeouts met, in the mean. None without any."""
+    flows: Mapping[int, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """By repetition: the summary of each flow."""
 
 
 def observe(
     source: Source,
     *,
     repetitions: range,
+    known: Sequence[Result] = (),
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Observed:
-    """Runs these repetitions of a scenario, and returns the observations."""
-    done = 0
+    """Runs these repetitions of a scenario, but for those whose results are `known`, and returns the observations.
 
-    def one(repetition: int) -> tuple[list[_Said], list[dict[str, float] | None], list[list[_Timeout]]]:
-        result = run(source, repetition=repetition, record=("episodes", "verdicts", "transmissions", "acks"))
-        flows = range(len(result.flows))
-        waits = [_queueing_ms(result, flow) for flow in flows]
-        return (
-            [one for flow in flows for one in _said(result, flow)],
-            waits,
-            [_timeouts(result, flow) for flow in flows],
-        )
+    Known results have the tables of `TABLES`.
+    """
+    seen = {result.repetition: _seen_in(result) for result in known}
+    missing = [repetition for repetition in repetitions if repetition not in seen]
 
+    def advance(done: int) -> None:
+        if progress is not None:
+            progress(len(repetitions) - len(missing) + done, len(repetitions))
+
+    seen.update(zip(missing, each(_seen, source, missing, threads=threads, progress=advance), strict=True))
+    every = [seen[repetition] for repetition in repetitions]
     said: dict[tuple[str, str], list[_Said]] = {}
-    waited: list[list[dict[str, float] | None]] = []
-    met: list[list[list[_Timeout]]] = []
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        for of_detectors, of_flows, timeouts in pool.map(one, repetitions):
-            for each in of_detectors:
-                said.setdefault((each.flow, each.name), []).append(each)
-            waited.append(of_flows)
-            met.append(timeouts)
-            done += 1
-            if progress is not None:
-                progress(done, len(repetitions))
+    for of_detector in (said_here for one in every for said_here in one.said):
+        said.setdefault((of_detector.flow, of_detector.name), []).append(of_detector)
     return Observed(
         [_all(of) for of in said.values()],
-        [_means(flow) for flow in zip(*waited, strict=True)],
-        [_model([one for part in flow for one in part]) for flow in zip(*met, strict=True)],
+        [_means(flow) for flow in zip(*(one.queueing_ms for one in every), strict=True)],
+        [_model([one for part in flow for one in part]) for flow in zip(*(one.timeouts for one in every), strict=True)],
+        {repetition: one.flows for repetition, one in zip(repetitions, every, strict=True)},
+    )
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The observations of one run. All but `said` are by flow."""
+
+    flows: Sequence[Mapping[str, Any]]
+    said: "Sequence[_Said]"
+    queueing_ms: Sequence[dict[str, float] | None]
+    timeouts: "Sequence[Sequence[_Timeout]]"
+
+
+def _seen(source: Source, repetition: int) -> _Seen:
+    return _seen_in(run(source, repetition=repetition, record=TABLES))
+
+
+def _seen_in(result: Result) -> _Seen:
+    flows = range(len(result.flows))
+    return _Seen(
+        result.flows,
+        [one for flow in flows for one in _said(result, flow)],
+        [_queueing_ms(result, flow) for flow in flows],
+        [_timeouts(result, flow) for flow in flows],
     )
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-VERDICTS = {"spurious": "spurious", "needed": "genuine", "undecidable": "undecidable"}
-"""The verdicts on packets declared lost, by those on retransmissions."""
 COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 """How files of gzip and of zstd begin."""
 MOST_HEADER = 1 << 12
@@ -45,21 +43,6 @@ def expect_facts(files: Sequence[str]) -> None:
         columns = [cell.strip(' \r\n"') for cell in first.decode(errors="replace").removeprefix("\ufeff").split(",")]
         if not first.startswith(COMPRESSED) and not {"time_s", "event"} <= set(columns):
             raise BadInputError(f"--facts: {name}: expected a first line with the columns time_s, event and number")
-
-
-def count(report: Row, of: str) -> int:
-    """Returns the number of packets declared lost with a verdict, or of all for any other word."""
-    found = losses(report)
-    unnamed: int = sum(trace["unnamed"] for trace in found["traces"])
-    if of not in VERDICTS:
-        return len(found["packets"]) + unnamed
-    named: int = sum(packet["verdict"] == VERDICTS[of] for packet in found["packets"])
-    return named + (unnamed if of == "undecidable" else 0)
-
-
-def sent(report: Row) -> int:
-    """Returns the number of packets that the logs show as sent."""
-    return sum(trace["sent"] for trace in losses(report)["traces"])
 
 
 def table(report: Row) -> pa.Table:
@@ -115,9 +98,7 @@ def build(report: Row) -> str:
 
     found = losses(report)
     names = ", ".join(dict.fromkeys(trace["file"] for trace in found["traces"]))
-    lost = count(report, "all")
-    said = f"{lost} of {sent(report)} packets declared lost, {count(report, 'spurious')} of them spurious"
-    head = f'<header><h1>{escape(names)}</h1><p class="dim">{said}</p>{how()}</header>'
+    head = f'<header><h1>{escape(names)}</h1><p class="see">{escape(report["headline"])}</p>{how()}</header>'
     sections = (
         ("Logs", "file, vantage, sent, lost, notes", found["traces"]),
         (

@@ -6,7 +6,8 @@ Recording an hour takes no more memory than recording a second.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from eifel.runs import check_count, with_seed
 from eifel.tables import csv_writer, plain, recorded, writer
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
     from numpy.typing import NDArray
@@ -51,42 +53,55 @@ def record(
     """
     check_count("repetition", repetition, 0)
     source = scenarios.override(scenarios.load(scenario), with_seed(settings, seed))
-    folder = Path(folder)
+    wanted = Wanted(repetition, (), payload)
+    return record_run(source, Path(folder), wanted, tables=tables, captures=captures, csv=csv)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The run to record: its repetition, the tables that its result keeps in memory, and whole packets in captures."""
+
+    repetition: int = 0
+    kept: Sequence[str] = ()
+    payload: bool = False
+
+
+def record_run(
+    source: scenarios.Source,
+    folder: Path,
+    wanted: Wanted,
+    *,
+    tables: Sequence[str] = TABLES,
+    captures: Sequence[str] = (),
+    csv: bool = False,
+) -> Result:
+    """Runs one repetition of a scenario, and records it into a folder as `record` does."""
     refuse_anything_else(folder)
     with files.replaced(folder) as made:
-        result = _into(made, source, repetition, (tables, captures), payload=payload, csv=csv)
-        text = manifest_text(source, repetition, result.flows, list(tables))
+        result = _into(made, source, wanted, (tables, captures), csv=csv)
+        text = manifest_text(source, wanted.repetition, result.flows, list(tables))
         (made / MANIFEST).write_text(text, encoding="utf-8")
     return result
 
 
-def capture(
-    source: scenarios.Source, node: str, file: str | Path, *, repetition: int = 0, payload: bool = False
-) -> Result:
+def capture(source: scenarios.Source, node: str, file: Path, wanted: Wanted) -> Result:
     """Runs one repetition of a scenario, and writes the packets at a node into one file."""
-    place = Path(file)
-    with files.opened(place) as out:
-        return _record(source, repetition, [], [(node, str(out.name))], payload=payload, take=_ignore)
-
-
-def _ignore(*_: object) -> None:
-    pass
+    with files.opened(file) as out:
+        return _record(source, wanted, [], [(node, str(out.name))])
 
 
 def _into(
     folder: Path,
     source: scenarios.Source,
-    repetition: int,
-    kept: tuple[Sequence[str], Sequence[str]],
+    wanted: Wanted,
+    recorded_there: tuple[Sequence[str], Sequence[str]],
     *,
-    payload: bool,
     csv: bool,
 ) -> Result:
-    tables, captures = kept
+    tables, captures = recorded_there
     writers: dict[str, list[pq.ParquetWriter | pa_csv.CSVWriter]] = {}
 
-    def take(name: str, columns: Mapping[str, NDArray[Any]], words: Mapping[str, Sequence[str]]) -> None:
-        part = recorded(name, columns, words)
+    def write(name: str, part: pa.Table) -> None:
         if name not in writers:
             writers[name] = [writer(folder / f"{name}.parquet", part.schema)]
             writers[name] += [csv_writer(folder / f"{name}.csv", part.schema)] if csv else []
@@ -97,7 +112,7 @@ def _into(
 
     places = [(node, str(folder / f"{node}.pcapng")) for node in captures]
     try:
-        return _record(source, repetition, tables, places, payload=payload, take=take)
+        return _record(source, wanted, tables, places, write)
     finally:
         for opened in (one for many in writers.values() for one in many):
             opened.close()
@@ -105,19 +120,30 @@ def _into(
 
 def _record(
     source: scenarios.Source,
-    repetition: int,
+    wanted: Wanted,
     tables: Sequence[str],
     captures: Sequence[tuple[str, str]],
-    *,
-    payload: bool,
-    take: Any,
+    write: Callable[[str, pa.Table], object] | None = None,
 ) -> Result:
+    """Runs a repetition. Each part of a table that is recorded goes to `write` while it runs."""
     from eifel import _engine
+    from eifel.batches import joined
 
+    parts: dict[str, list[pa.Table]] = {}
+
+    def take(name: str, columns: Mapping[str, NDArray[Any]], words: Mapping[str, Sequence[str]]) -> None:
+        part = recorded(name, columns, words)
+        if name in wanted.kept:
+            parts.setdefault(name, []).append(part)
+        if write is not None and name in tables:
+            write(name, part)
+
+    asked = list(dict.fromkeys([*tables, *wanted.kept]))
     try:
-        run = _engine.record(source.text, source.origin, repetition, list(tables), list(captures), payload, take)
+        run = _engine.record(source.text, source.origin, wanted.repetition, asked, list(captures), wanted.payload, take)
     except _engine.ScenarioError:
         raise
     except ValueError as error:
         raise BadInputError(str(error)) from None
-    return Result(source, repetition, json.loads(run.summary_json()), {})
+    kept = {name: joined(parts[name]) for name in wanted.kept if name in parts}
+    return Result(source, wanted.repetition, json.loads(run.summary_json()), kept)

@@ -47,7 +47,7 @@ def test_the_start_is_left_out_on_both_sides(monkeypatch: pytest.MonkeyPatch, tm
 
     def cost_of(command: list[str | Path]) -> bench.Cost:
         of_peer = command[0] == "ns"
-        text = str(command[2]) if of_peer else Path(command[1]).read_text(encoding="utf-8")
+        text = str(command[2]) if of_peer else Path(command[-1]).read_text(encoding="utf-8")
         short = text == "1" or "duration_s = 1\n" in text
         seconds.append("short" if short else "long")
         return bench.Cost({(True, True): 3.0, (True, False): 103.0}.get((of_peer, short), 2.0 if short else 12.0), 1.0)
@@ -68,7 +68,7 @@ def test_the_engines_profile_is_printed_beside_a_release(
         return bench.Cost(3.0 if program.parent.name == bench.PROFILE else 2.0, 1.0)
 
     monkeypatch.setattr(bench, "cost_of", cost_of)
-    bench.soon_built("one flow", "eifel-sim", "one.toml")
+    bench.soon_built("one flow", "eifel", "run", "one.toml")
     assert capsys.readouterr().out == "profile engine, one flow: 3.000 CPU s, release 2.000: 1.50 times the cost\n"
-    both = [(bench.PROFILE, "eifel-sim", "one.toml"), ("release", "eifel-sim", "one.toml")]
+    both = [(bench.PROFILE, "eifel", "run", "one.toml"), ("release", "eifel", "run", "one.toml")]
     assert asked == both * bench.ROUNDS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 import subprocess
 import sys
 from html import escape
@@ -178,6 +179,21 @@ def test_the_page_draws_each_direction_and_zooms_to_episodes(capture: Path, tmp_
     assert page.count("data-from=") >= 1 and "http://" not in page.split("<body>")[1].split("<script>")[0]
 
 
+def test_an_empty_capture_says_how_to_capture_in_text_and_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = tmp_path / "empty.pcap"
+    # The header of a file without packets.
+    empty.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+    assert main(["analyze", str(empty), "--report", str(tmp_path / "page.html")]) == 0
+    shown = capsys.readouterr().out
+    page = (tmp_path / "page.html").read_text()
+    way_on = "Capture on the host that sends, while it sends data: tcpdump -i any -w file.pcap 'tcp or sctp'"
+    for said in ("Nothing can be said about retransmissions: the capture holds no packet.", way_on):
+        assert f"{said}\n" in shown and escape(said) in page
+    assert shown.splitlines()[2] == f"{empty}: 0 frames"
+
+
 def test_text_json_and_page_have_the_same_total_and_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capture = FAULTS.parent / "advice" / "reordered_without_dsack.pcap.gz"
     assert main(["analyze", str(capture), "--json", "--report", str(tmp_path / "page.html")]) == 0
@@ -190,7 +206,7 @@ def test_text_json_and_page_have_the_same_total_and_advice(tmp_path: Path, capsy
     for one in report["advice"]:
         for name in ("evidence", "action", "confirm", "source"):
             assert one[name] in text and escape(one[name]) in page
-    for words in ("fast: ACKs reported a gap", "seen at the sender, round trip to the receiver at least"):
+    for words in ("fast: ACKs reported a gap", "seen at the sender, round trip from there to the receiver at least"):
         assert words in text and words in page
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import eifel
-from eifel import _engine, detectors
+from eifel import _engine, batches, cli, detectors
 from eifel.errors import BadInputError
 from eifel.hunts import part, wrong
 from eifel.runs import run
@@ -82,6 +82,36 @@ def test_a_class_of_a_function_runs_in_processes_and_gives_the_same_for_any_numb
     for name in plain.columns:
         assert np.array_equal(alone[name], two[name])
         assert np.array_equal(alone[name], plain[name]), name
+
+
+def test_the_command_runs_repetitions_of_a_class_in_processes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(Path(__file__).parent)
+    pools: list[int] = []
+
+    class Counted(batches.ProcessPoolExecutor):
+        def __init__(self, count: int, **more: Any) -> None:
+            pools.append(count)
+            super().__init__(count, **more)
+
+    monkeypatch.setattr(batches, "ProcessPoolExecutor", Counted)
+    command = ["run", str(SPIKE), "--repetitions", "5", "--json"]
+    known = ['flow.main.sender.detect="min-rtt"', 'flow.main.sender.observers=["dsack"]']
+    for more, keys in (([], known[:1]), (["-v"], known[:1]), ([], known)):
+        told = []
+        classed = [key.replace("min-rtt", "own_detectors:MinRtt") for key in keys]
+        for of, jobs in ((keys, "1"), (classed, "1"), (classed, "2")):
+            pools.clear()
+            assert cli.main([*command, *more, "--jobs", jobs, *(f"--set={key}" for key in of)]) == 0
+            told.append(capsys.readouterr().out.replace("own_detectors:MinRtt", "min-rtt"))
+            assert pools == ([2] if (of, jobs) == (classed, "2") else [])
+        assert told[0] == told[1] == told[2]
+    for jobs in ("1", "2"):
+        asked = [*command, "--jobs", jobs, '--set=flow.main.sender.detect="own_detectors:Failing"']
+        assert cli.main(asked) == 1
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1 and "own_detectors.py" in said and ": repetition " in said
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,17 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import eifel
+from eifel import _engine
 from eifel.cli import BAD_INPUT, OK, main
+from eifel.recording import Wanted, record_run
 from eifel.result import TABLES, Result
+from eifel.scenario import load
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FAST = """
@@ -84,6 +88,64 @@ def test_chosen_tables_and_payload(tmp_path: Path, capsys: pytest.CaptureFixture
     assert re.search(
         r"--tables packets: no such table; there is: transmissions, .*, spikes, or none\n", capsys.readouterr().err
     )
+
+
+def test_what_is_recorded_captured_drawn_and_shown_is_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["run", str(EXAMPLES / "spike.toml"), "--set", "duration_s=60", "--repetitions", "3"]
+    command.append("--json")
+    second = ["--repetition", "1"]
+    ran: list[int] = []
+    real_record, real_run, real_command = _engine.record, _engine.run, _engine.run_command
+
+    def record(*asked: Any) -> Any:
+        ran.append(asked[2])
+        return real_record(*asked)
+
+    def run(*asked: Any) -> Any:
+        ran.append(asked[2])
+        return real_run(*asked)
+
+    def run_command(words: Any, source: Any, *more: Any) -> Any:
+        ran.extend({0, 1, 2} - {repetition for repetition, _ in source[2]})
+        return real_command(words, source, *more)
+
+    for name, one in (("record", record), ("run", run), ("run_command", run_command)):
+        monkeypatch.setattr(_engine, name, one)
+    said = {}
+    alone = [
+        ["--record", "alone"],
+        ["--pcap", "alone.pcapng"],
+        ["--plot", "alone.svg"],
+        ["--plot", "alone.html"],
+        ["-v"],
+    ]
+    for more in ([], *alone):
+        ran.clear()
+        assert main([*command, *more, *(second if more and more != ["-v"] else [])]) == OK
+        said[" ".join(more)] = json.loads(capsys.readouterr().out)
+        assert sorted(ran) == [0, 1, 2], more
+    assert said[""] == said["--record alone"] == said["--pcap alone.pcapng"] == said["--plot alone.svg"]
+    ran.clear()
+    many = ["--record", "all", "--tables", "acks,queues", "--pcap", "all.pcapng", "--plot", "all.svg", "-v"]
+    assert main([*command, *second, *many]) == OK
+    assert json.loads(capsys.readouterr().out) == said["-v"]
+    assert sorted(ran) == [0, 1, 2]
+    same = [("alone.pcapng", "all.pcapng"), ("alone.svg", "all.svg"), ("alone/sender.pcapng", "all.pcapng")]
+    same += [(f"alone/{name}", f"all/{name}") for name in ("acks.parquet", "queues.parquet", "receiver.pcapng")]
+    for one, other in same:
+        assert Path(one).read_bytes() == Path(other).read_bytes(), one
+    assert main([*command, *second, "--record", "page", "--plot", "page.html"]) == OK
+    assert Path("page.html").read_bytes() == Path("alone.html").read_bytes()
+    # What is kept of a streamed run is what a run in memory has.
+    streamed = record_run(load(FAST.format(seconds=4)), tmp_path / "fast", Wanted(kept=TABLES), tables=["drops"])
+    whole = eifel.run(FAST.format(seconds=4))
+    assert whole.tables["transmissions"].num_rows > 1 << 15
+    for name, table in whole.tables.items():
+        assert streamed.tables[name].to_pylist() == table.to_pylist(), name
+    assert [file.name for file in sorted((tmp_path / "fast").iterdir())] == ["drops.parquet", "manifest.json"]
 
 
 def test_an_interrupted_recording_leaves_the_one_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

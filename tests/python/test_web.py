@@ -18,6 +18,7 @@ import pytest
 
 from browser import CHROMIUM, Browser
 from eifel import _engine, cli
+from eifel.captures import repairs
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "crates" / "web" / "page"
@@ -90,6 +91,20 @@ def show(browser: Browser, page: Path, fragment: str = "") -> None:
 
 def text(browser: Browser, place: str) -> str:
     return str(browser.evaluate(f"document.getElementById({place!r}).textContent"))
+
+
+def row_of(browser: Browser, label: str, number: int) -> list[str]:
+    """Returns the cells of a row of the table with this label."""
+    rows = f"document.querySelectorAll('table[aria-label={label}] tbody tr')"
+    cells: list[str] = browser.evaluate(f"[...{rows}[{number}].cells].map((cell) => cell.textContent)")
+    return cells
+
+
+def assert_says(browser: Browser, whole: str) -> None:
+    """Expects the text of `eifel analyze` on the page, the total as a paragraph of its own."""
+    total, rest = whole.split("\n\n", 1)
+    assert text(browser, "total") == " ".join(total.split())
+    assert text(browser, "summary") == rest
 
 
 def choose(browser: Browser, selector: str, value: str) -> None:
@@ -182,7 +197,7 @@ def test_the_page_is_small_and_may_not_connect(page: Path) -> None:
 def test_the_page_opens_with_the_readmes_spike(opened: Browser) -> None:
     flow = json.loads(_engine.run(SPIKE, "spike.toml", 0, []).summary_json())[0]
     spurious, again = flow["spurious_retransmissions"], flow["retransmissions"]
-    assert f"{spurious} of {again} retransmissions needless" in text(opened, "cost-b")
+    assert f"{spurious} of {again} retransmissions were needless" in text(opened, "cost-b")
     assert "faster" in text(opened, "compared")
     assert opened.evaluate("document.getElementById('chart-b').chart.plots.length") == 3
 
@@ -201,11 +216,11 @@ def test_nothing_can_leave_the_page(opened: Browser, tmp_path: Path) -> None:
 def test_a_slider_redraws_both_and_is_in_the_link(opened: Browser, page: Path) -> None:
     before = text(opened, "cost-a")
     choose(opened, "input[data-control='spike_length_s']", "0")
-    opened.until("document.getElementById('cost-a').textContent.startsWith('Nothing was sent again')")
+    opened.until("document.getElementById('cost-a').textContent.startsWith('Nothing was retransmitted')")
     opened.until("location.hash.includes('spike_length_s=0')")
     fragment = opened.evaluate("location.hash")
     show(opened, page, fragment)
-    assert text(opened, "cost-a").startswith("Nothing was sent again")
+    assert text(opened, "cost-a").startswith("Nothing was retransmitted")
     opened.evaluate("document.getElementById('reset').click()")
     opened.until(f"document.getElementById('cost-a').textContent === {json.dumps(before)}")
 
@@ -309,15 +324,18 @@ def test_a_dropped_capture_is_judged_drawn_and_annotated(opened: Browser, tmp_pa
     report = json.loads(_engine.analyze_bytes(file.name, capture).json())
     opened.choose("#file", file)
     opened.until("document.getElementById('summary') !== null")
-    assert text(opened, "summary") == _engine.analyze_bytes(file.name, capture).text()
-    assert f"{len(report['retransmissions'])} retransmission" in text(opened, "found")
+    assert_says(opened, _engine.analyze_bytes(file.name, capture).text())
+    again = repairs(report)
+    assert f"{len(again)} retransmission" in text(opened, "found")
+    assert again and row_of(opened, "Retransmissions", 0)[0] == str(again[0]["frame"])
     opened.evaluate(KEEP_SAVED)
     opened.evaluate(
         "[...document.querySelectorAll('#found button')].find((one) => one.textContent === 'graph').click()"
     )
     opened.until("document.querySelector('#graph figure') && !!document.querySelector('#graph figure').chart")
     opened.evaluate(
-        "[...document.querySelectorAll('#found button')].find((one) => one.textContent === 'annotated pcapng').click()"
+        "[...document.querySelectorAll('#found button')]"
+        ".find((one) => one.textContent === 'Save with comments (pcapng)').click()"
     )
     opened.until("window.saved && window.saved.type === 'application/octet-stream'")
     assert opened.evaluate("window.saved.size") > len(capture) // 2
@@ -328,6 +346,42 @@ def test_a_dropped_capture_is_judged_drawn_and_annotated(opened: Browser, tmp_pa
         "document.getElementById('predicted').textContent !== ''"
         " || document.getElementById('drop-said').className === 'outside'"
     )
+
+
+def test_an_example_is_a_button_away_above_the_fold(opened: Browser, tmp_path: Path) -> None:
+    opened.screen(1280, 720)
+    for place in ("file", "example"):
+        assert opened.evaluate(f"document.getElementById({place!r}).getBoundingClientRect().bottom") < 720
+    opened.evaluate("document.getElementById('example').click()")
+    opened.until("document.getElementById('summary') !== null")
+    assert (
+        cli.main(["run", str(ROOT / "examples" / "bandwidth-change.toml"), "--pcap", str(tmp_path / "example.pcapng")])
+        == 0
+    )
+    report = _engine.analyze([tmp_path / "example.pcapng"])
+    assert text(opened, "total").startswith("20 of 20 retransmissions were needless")
+    assert "set: On the sender" in text(opened, "summary")
+    assert_says(opened, report.text().replace(str(tmp_path / "example.pcapng"), "example.pcapng"))
+    # The total is to be seen without scrolling.
+    assert opened.evaluate("document.getElementById('total').getBoundingClientRect().bottom") < 720
+
+
+@pytest.mark.parametrize("name", ["keep_alives.pcapng", "sctp_verbose.pcapng", "custom_blocks.pcapng"])
+def test_the_page_has_the_totals_and_the_words_of_the_text(opened: Browser, name: str) -> None:
+    file = ROOT / "crates" / "capture" / "tests" / "faults" / name
+    found = _engine.analyze_bytes(name, file.read_bytes())
+    report, words = json.loads(found.json()), json.loads(found.words())
+    opened.choose("#file", file)
+    opened.until("document.getElementById('summary') !== null")
+    assert_says(opened, found.text())
+    again = repairs(report)
+    assert opened.evaluate("document.querySelectorAll('#found h3').length") == (2 if again else 0)
+    assert len(again) == (7 if name.startswith("sctp") else 0)
+    for number, of in enumerate(words["directions"]):
+        shown = row_of(opened, "Connections", number)
+        assert [shown[2], shown[3]] == [of["lines"][0], "; ".join(of["lines"][1:])]
+    if again:
+        assert row_of(opened, "Retransmissions", 0)[7] == "undone"
 
 
 def test_a_bad_file_gets_a_line_and_the_page_goes_on(opened: Browser, tmp_path: Path) -> None:
@@ -367,7 +421,7 @@ def test_logs_of_quic_and_snoop_files_are_read_too(
         opened.evaluate("document.getElementById('found').replaceChildren()")
         opened.choose("#file", file.absolute())
         opened.until("document.getElementById('summary') !== null")
-        assert text(opened, "summary") == _engine.analyze([file.name]).text()
+        assert_says(opened, _engine.analyze([file.name]).text())
 
 
 def test_each_file_gives_its_memory_back(opened: Browser, tmp_path: Path) -> None:

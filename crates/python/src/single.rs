@@ -5,13 +5,14 @@ use crate::outcome::kept;
 use crate::paths::tell;
 use crate::{RunError, parse, waiting};
 use eifel_command::page::Screen;
-use eifel_sim::command::{self, Source};
+use eifel_sim::command::{self, Source, numbers_of};
 use eifel_sim::record::{Columns, Sink, Table, Tables};
 use eifel_sim::scenario::Scenario;
 use eifel_sim::{Error, Outcome};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -145,23 +146,30 @@ fn finished(scenario: &Scenario, ended: Ended, what: &str) -> PyResult<Run> {
     Ok(Run::new(outcome.summary.flows_json(scenario), outcome.tables))
 }
 
-/// Runs `eifel run` with these words over a scenario that is read already: its text, and its origin. The
-/// screen is its columns, and whether it shows styles. Calls `progress` with what is done, and how much there
-/// is. Returns the exit code, and what the command wrote to standard output and to standard error.
+/// The numbers of each flow by name, with the repetition.
+type Ran = Vec<(u32, Vec<BTreeMap<String, f64>>)>;
+
+/// Runs `eifel run` with these words over a scenario that is read already: its text, its origin, and the
+/// repetitions that are not run again. The screen is its columns, and whether it shows styles. Calls
+/// `progress` with what is done, and how much there is. Returns the exit code, and what the command wrote to
+/// standard output and to standard error.
 #[pyfunction]
 pub(crate) fn run_command(
     py: Python<'_>,
     words: Vec<String>,
-    source: (String, PathBuf),
+    source: (String, PathBuf, Ran),
     screen: (usize, bool),
     progress: Py<PyAny>,
 ) -> PyResult<(u8, String, String)> {
     let (mut out, mut err, mut raised) = (Vec::new(), Vec::new(), None);
+    let numbers = |flow: &BTreeMap<String, f64>| numbers_of(flow.iter().map(|(name, value)| (name.as_str(), *value)));
+    let (text, origin, ran) = source;
+    let ran = ran.iter().map(|(repetition, flows)| (*repetition, flows.iter().map(numbers).collect())).collect();
     let code = py.detach(|| {
-        let ((text, origin), (columns, styled)) = (source, screen);
+        let (columns, styled) = screen;
         command::main(
             &words,
-            Some(Source { text, origin }),
+            Some(Source { text, origin, ran }),
             Screen { columns, styled },
             (&mut out, &mut err),
             &mut |done, all| tell(Some(&progress), (done, all), &mut raised),

@@ -6,9 +6,10 @@ const drop = (() => {
   const PIECE = 1 << 20;
   const MOST_BYTES = 2 ** 30;
   const MOST_ROWS = 500;
+  const REACTIONS = { undone: "undone", "not-undone": "not undone" };
   const COPIES = [["eifel-timestamps", "rfc4015"], ["f-rto-sack", "rfc4015"], ["dsack", "rfc3708"], ["none", "none"]];
 
-  function start({ wasm, source, registry }) {
+  function start({ wasm, source, registry, example }) {
     const $ = (id) => document.getElementById(id);
     const { element } = menus;
     let open = null;
@@ -120,37 +121,31 @@ const drop = (() => {
       setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
     }
 
+    // Says all in the words of `eifel analyze`, which the engine has written.
     function show(one, answer) {
       const { report } = one, found = $("found");
-      const annotated = button("annotated pcapng", () => again(one, { for: "annotated" }, (bytes) => save(`${one.file.name}.verdicts.pcapng`, bytes, "application/octet-stream")));
+      const annotated = button("Save with comments (pcapng)", () => again(one, { for: "annotated" }, (bytes) => save(`${one.file.name}.verdicts.pcapng`, bytes, "application/octet-stream")));
       found.replaceChildren(
-        element("pre", { textContent: answer.text, id: "summary" }),
-        element("p", {}, ...(report.quic ? [] : [annotated]), button("JSON", () => save(`${one.file.name}.json`, [answer.report], "application/json"))),
+        element("p", { textContent: report.headline, id: "total", className: "see" }),
+        element("pre", { textContent: answer.text.slice(answer.text.indexOf("\n\n") + 2), id: "summary" }),
+        element("p", {}, ...(report.quic ? [] : [annotated]), button("Save as JSON", () => save(`${one.file.name}.json`, [answer.report], "application/json"))),
       );
       if (report.quic) return;
-      const directions = [];
-      for (const connection of report.connections) {
-        for (const server of [false, true]) {
-          const end = server ? "server" : "client";
-          const rows = report.retransmissions.filter((row) => row.connection === connection.connection && row.sender === end);
-          if (rows.length) directions.push({ connection, server, rows });
-        }
-      }
-      directions.sort((a, b) => b.rows.length - a.rows.length);
+      const { directions } = answer.words, counted = answer.counted.map((place) => report.retransmissions[place]);
+      if (!counted.length) return;
       found.append(element("h3", { textContent: words.count(directions.length, "direction") + " with retransmissions" }));
-      found.append(table(["connection", "sender → receiver", "seen", "sends like", "retransmissions", "spurious", "needed", ""], directions.slice(0, MOST_ROWS).map((one_way) => {
-        const { connection, server, rows } = one_way, ends = [connection.client, connection.server].map(String);
-        const way = connection.directions[server ? 1 : 0], is = (verdict) => rows.filter((row) => row.verdict === verdict).length;
-        if (server) ends.reverse();
-        const graph = button("graph", () => draw(one, one_way));
-        return [connection.connection, ends.join(" → "), way.vantage, way.model || "", rows.length, is("spurious"), is("needed"), graph];
+      found.append(table(["connection", "sender → receiver", "retransmissions", "where seen, and cost", ""], directions.slice(0, MOST_ROWS).map(({ connection, sender, lines }) => {
+        const of = report.connections.find((known) => known.connection === connection), ends = [of.client, of.server].map(String);
+        if (sender === "server") ends.reverse();
+        const graph = button("graph", () => draw(one, { connection, server: sender === "server", rows: report.retransmissions.filter((row) => row.connection === connection && row.sender === sender) }));
+        return [connection, ends.join(" → "), lines[0], lines.slice(1).join("; "), graph];
       }), "Connections"));
       found.append(element("div", { id: "graph" }));
-      found.append(element("h3", { textContent: words.count(report.retransmissions.length, "retransmission") }));
-      found.append(table(["frame", "connection", "cause", "verdict", "confidence", "reason", "shown by", "the stack"], report.retransmissions.slice(0, MOST_ROWS).map((row) => [
-        row.frame, row.connection, row.other_cause ? `${row.cause} or ${row.other_cause}` : row.cause, row.verdict, row.confidence, row.reason, row.evidence_frame ? `frame ${row.evidence_frame}` : "", row.stack_noticed,
+      found.append(element("h3", { textContent: words.count(counted.length, "retransmission") }));
+      found.append(table(["frame", "connection", "cause", "verdict", "confidence", "reason", "shown by", "sender's reaction"], counted.slice(0, MOST_ROWS).map((row) => [
+        row.frame, row.connection, row.other_cause ? `${row.cause} or ${row.other_cause}` : row.cause, row.verdict, row.confidence, row.reason, row.evidence_frame ? `frame ${row.evidence_frame}` : "", REACTIONS[row.stack_noticed],
       ]), "Retransmissions"));
-      const more = report.retransmissions.length - MOST_ROWS;
+      const more = counted.length - MOST_ROWS;
       if (more > 0) found.append(element("p", { className: "dim", textContent: `${more} more in the JSON.` }));
     }
 
@@ -168,10 +163,10 @@ const drop = (() => {
     }
 
     function draw(one, { connection, server, rows }) {
-      const place = { connection: connection.connection, from_server: server };
+      const place = { connection, from_server: server };
       again(one, { for: "graph", ...place }, (_, { graph }) => {
         const figure = element("figure", { className: "chart" });
-        figure.setAttribute("aria-label", `Time and sequence of connection ${connection.connection}`);
+        figure.setAttribute("aria-label", `Time and sequence of connection ${connection}`);
         const predicted = element("div", { id: "predicted" });
         $("graph").replaceChildren(figure, button("Try other detectors on this path", (made) => { made.disabled = true; predict(one, place, predicted, made); }), predicted);
         const verdicts = new Map(rows.map((row) => [row.frame, row.verdict]));
@@ -201,6 +196,18 @@ const drop = (() => {
       if (file) take(file);
     });
     $("drop-cancel").addEventListener("click", () => { close(); tell("stopped"); });
+    // A run of the simulator, as captured at its sender.
+    $("example").addEventListener("click", async () => {
+      const maker = new Remote(wasm, source);
+      try {
+        const { pcapng } = await maker.ask({ ask: "capture" }, new TextEncoder().encode(JSON.stringify(example)));
+        await take(new File([pcapng], "example.pcapng"));
+      } catch (error) {
+        tell(error.message, true);
+      } finally {
+        maker.end();
+      }
+    });
     return { take };
   }
 

@@ -7,6 +7,8 @@
   const { presets, recordings, registry, described } = data;
   const TABLES = ["transmissions", "acks", "drops", "window", "timer", "episodes", "verdicts", "spikes"];
   const REDRAWN_AFTER_MS = 15;
+  // The preset whose capture is the example: needless retransmissions, their cost, and what to set.
+  const EXAMPLE = "bandwidth-change";
   const $ = (id) => document.getElementById(id);
   const say = (text) => { $("said").textContent = text; };
   const { element } = menus;
@@ -182,7 +184,7 @@
   }
 
   steps.start({ sides, registry });
-  drop.start({ wasm, source, registry });
+  drop.start({ wasm, source, registry, example: presets.find((one) => one.id === EXAMPLE).scenario });
   renderAll();
   changed();
   document.body.dataset.ready = "yes";

@@ -99,7 +99,7 @@ const steps = (() => {
       const what = sent.segment[i] > 0 ? `Segment ${sent.segment[i]}` : `Position ${sent.start[i]}`;
       if (again) {
         const cause = word("transmissions", "cause", i) === "timeout" ? "after a timeout" : "as a fast retransmit";
-        add("sent", t, `${what} is sent again ${cause}: ${needed === "spurious" ? "needless, for the original arrives or has arrived" : "needed"}.`, part("recover"));
+        add("sent", t, `${what} is retransmitted ${cause}: ${needed === "spurious" ? "needless, for the original arrives or has arrived" : "needed"}.`, part("recover"));
       } else add("sent", t, `${what} is sent.`, part("pace"));
     }
   }

@@ -24,9 +24,9 @@ const words = (() => {
 
   function cost(flow, run, messageBytes) {
     const again = flow.retransmissions, spurious = flow.spurious_retransmissions;
-    const first = again === 0 ? "Nothing was sent again." :
-      spurious === 0 ? `${count(again, "retransmission")}, all needed.` :
-      `${spurious} of ${count(again, "retransmission")} needless: ${bytes(needless(run, messageBytes))} sent for nothing.`;
+    const first = again === 0 ? "Nothing was retransmitted." :
+      spurious === 0 ? `${count(again, "retransmission")}: ${again === 1 ? "it was" : "all were"} needed.` :
+      `${spurious} of ${count(again, "retransmission")} ${spurious === 1 ? "was" : "were"} needless: ${bytes(needless(run, messageBytes))} sent for nothing.`;
     const undone = flow.undos ? ` The response restored the window ${flow.undos === 1 ? "once" : `${flow.undos} times`}.` : "";
     const done = flow.completed ? ` Done after ${+flow.time_s.toPrecision(4)} s.` : ` ${rate(flow.goodput_bps)}.`;
     return `${first}${undone}${done}`;

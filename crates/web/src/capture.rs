@@ -177,7 +177,15 @@ impl Opened {
     }
 
     fn report_answer(&self) -> Answer {
-        Answer::of(json!({ "report": self.report.json(), "text": text::summary(&self.report) }))
+        let again = self.report.retransmissions.iter().enumerate();
+        let counted: Vec<usize> = again.filter(|(_, one)| !one.repairs_nothing()).map(|(place, _)| place).collect();
+        Answer::of(json!({
+            "report": self.report.json(),
+            "text": text::summary(&self.report),
+            "words": text::words(&self.report),
+            // The places of the retransmissions that totals count.
+            "counted": counted,
+        }))
     }
 
     /// Begins another pass over the same bytes.

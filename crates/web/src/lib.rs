@@ -10,6 +10,7 @@
 //! |---|---|---|
 //! | `run`: `tables` | a scenario as TOML or JSON | summaries of flows, words of codes, columns |
 //! | `toml` | a scenario as JSON | `toml` |
+//! | `capture` | a scenario as TOML or JSON | `pcapng`, as captured at the sender of its first flow |
 //! | `open`: `name` | | |
 //! | `feed` | a piece of the open capture | frames so far; while it is annotated, bytes of the copy |
 //! | `finish` | | the result of the pass over the capture |

@@ -27,6 +27,7 @@ impl Page {
         match asked["ask"].as_str().unwrap_or_default() {
             "run" => run::run(asked, bytes),
             "toml" => run::toml(bytes),
+            "capture" => run::capture(bytes),
             "open" => {
                 self.opened = Some(Opened::new(asked["name"].as_str().unwrap_or("capture")));
                 Ok(Answer::default())
@@ -39,7 +40,8 @@ impl Page {
                 Ok(Answer::of(json!({})))
             }
             other => {
-                Err(format!("request: unknown \"ask\" {other:?}; allowed: run, toml, open, feed, finish, again, close"))
+                let allowed = "run, toml, capture, open, feed, finish, again, close";
+                Err(format!("request: unknown \"ask\" {other:?}; allowed: {allowed}"))
             }
         }
     }

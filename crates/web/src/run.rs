@@ -32,6 +32,17 @@ pub(crate) fn run(asked: &Value, bytes: &[u8]) -> Result<Answer, String> {
     Ok(answer)
 }
 
+/// Runs the scenario in `bytes`, and returns the packets at the sender of its first flow.
+pub(crate) fn capture(bytes: &[u8]) -> Result<Answer, String> {
+    let scenario = Scenario::parse(text(bytes)?, "scenario".as_ref()).map_err(|error| error.to_string())?;
+    let record = Record::none().capturing(scenario.flows[0].from);
+    let options = Options { record, most_events: Some(MOST_EVENTS), ..Options::default() };
+    let outcome = run_with(&scenario, 0, options).map_err(|error| error.to_string())?;
+    let mut answer = Answer::default();
+    let pcapng = answer.bytes("pcapng", outcome.captures.into_iter().next().map(|one| one.pcapng).unwrap_or_default());
+    Ok(answer.with("pcapng", pcapng))
+}
+
 /// Returns the algorithms of the end that opens a flow, by seam.
 fn algorithms(traffic: &Traffic) -> Value {
     let (sender, association) = match traffic {

@@ -2,20 +2,25 @@
 
 import argparse
 import json
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from eifel import detectors
 from eifel import scenario as scenarios
+from eifel.batches import each
 from eifel.cli import OK
 from eifel.cli.details import show_observed
 from eifel.cli.output import console, note, print_json, progress
 from eifel.errors import BadInputError
+from eifel.files import opened
 from eifel.flows import Flow
+from eifel.observed import TABLES as OBSERVED
 from eifel.observed import Observed, observe
-from eifel.recording import capture, record
-from eifel.result import TABLES
+from eifel.recording import Wanted, capture, record_run
+from eifel.result import TABLES, Result
 from eifel.runs import run
 
 ALL = "all"
@@ -37,22 +42,27 @@ def command(options: argparse.Namespace) -> int:
         raise BadInputError("--csv: nothing is recorded; expected --record FOLDER")
     _tables(options.tables)
 
-    if options.record or options.plot or options.pcap:
-        with progress("running"):
-            _recorded(source, flows, chosen, options)
+    runs = range(repetitions) if repetitions > 1 else range(first := options.repetition or 0, first + 1)
+    watched = options.verbose or _are_watched(source)
+    recorded = _recorded(source, flows, chosen, options, watched=watched)
     page = console()
     with progress("running") as advance:
+        observed = None
+        if watched:
+            observed = observe(source, repetitions=runs, known=recorded, threads=options.jobs, progress=advance)
+            ran = observed.flows
+        else:
+            ran = _ran(source, runs, recorded, options.jobs, advance)
+        numbers = [(repetition, list(map(_numbers, summaries))) for repetition, summaries in ran.items()]
         code, out, err = _engine.run_command(
-            _words(options, repetitions), (source.text, source.origin), (page.width, page.is_terminal), advance
+            _words(options, repetitions),
+            (source.text, source.origin, numbers),
+            (page.width, page.is_terminal),
+            advance,
         )
     sys.stderr.write(err)
     if code != OK:
         return code
-    observed = None
-    if options.verbose or _are_watched(source):
-        with progress("observing") as advance:
-            chosen_runs = range(repetitions) if repetitions > 1 else range(first := options.repetition or 0, first + 1)
-            observed = observe(source, repetitions=chosen_runs, threads=options.jobs, progress=advance)
     if options.json:
         print_json("run", {**json.loads(out), **_observed_json(flows, observed)})
         return OK
@@ -113,33 +123,70 @@ def _ends(flows: Sequence[Flow], chosen: Sequence[int]) -> list[str]:
     return list(dict.fromkeys(end for number in chosen for end in (flows[number].sender, flows[number].receiver)))
 
 
-def _recorded(
-    source: scenarios.Source, flows: Sequence[Flow], chosen: Sequence[int], options: argparse.Namespace
-) -> None:
-    """Runs the repetition to be recorded, captured and drawn, as far as each was requested."""
-    repetition = options.repetition or 0
-    if options.record:
-        ends, tables = _ends(flows, chosen), _tables(options.tables)
-        record(
-            source,
-            options.record,
-            tables=tables,
-            captures=ends,
-            payload=options.payload,
-            csv=options.csv,
-            repetition=repetition,
-        )
-        note(f"wrote {len(tables)} tables to {options.record}, and captures of {', '.join(ends)}")
-    if options.pcap:
-        sender = flows[chosen[0]].sender
-        capture(source, sender, options.pcap, repetition=repetition, payload=options.payload)
-        note(f"wrote {options.pcap}, as captured at {sender}")
-    if options.plot:
-        from eifel.plots import write
+def _ran(
+    source: scenarios.Source,
+    runs: range,
+    recorded: Sequence[Result],
+    jobs: int | None,
+    advance: Callable[[int, int], object],
+) -> dict[int, Sequence[Mapping[str, Any]]]:
+    """Returns the flows' summaries of the repetitions that the engine need not run.
 
-        result = run(source, repetition=repetition)
-        for file in write(result, Path(options.plot), chosen):
-            note(f"wrote {file}")
+    It would run a detector of Python one repetition at a time, so those are run in processes.
+    """
+    ran: dict[int, Sequence[Mapping[str, Any]]] = {result.repetition: result.flows for result in recorded}
+    if detectors.names_in(source.text):
+        missing = [repetition for repetition in runs if repetition not in ran]
+        known = len(ran)
+        done = each(_summary, source, missing, threads=jobs, progress=lambda count: advance(known + count, len(runs)))
+        ran.update(zip(missing, done, strict=True))
+    return ran
+
+
+def _summary(source: scenarios.Source, repetition: int) -> list[dict[str, Any]]:
+    return run(source, repetition=repetition, record=()).flows
+
+
+def _numbers(flow: Mapping[str, Any]) -> dict[str, float]:
+    """Returns the numbers of a flow's summary. The names of the flow and its ends are none."""
+    return {name: float(number) for name, number in flow.items() if isinstance(number, int | float)}
+
+
+def _recorded(
+    source: scenarios.Source,
+    flows: Sequence[Flow],
+    chosen: Sequence[int],
+    options: argparse.Namespace,
+    *,
+    watched: bool,
+) -> list[Result]:
+    """Runs the repetition to be recorded, captured and drawn, as far as each was requested, and returns its result."""
+    if not (options.record or options.pcap or options.plot):
+        return []
+    repetition, sender = options.repetition or 0, flows[chosen[0]].sender
+    kept = TABLES if options.plot else OBSERVED if watched else ()
+    wanted = Wanted(repetition, kept, options.payload)
+    with progress("running"):
+        if options.record:
+            ends, tables = _ends(flows, chosen), _tables(options.tables)
+            folder = Path(options.record)
+            result = record_run(source, folder, wanted, tables=tables, captures=ends, csv=options.csv)
+            note(f"wrote {len(tables)} tables to {options.record}, and captures of {', '.join(ends)}")
+            if options.pcap:
+                with (folder / f"{sender}.pcapng").open("rb") as same, opened(Path(options.pcap)) as out:
+                    shutil.copyfileobj(same, out)
+        elif options.pcap:
+            result = capture(source, sender, Path(options.pcap), wanted)
+        else:
+            result = run(source, repetition=repetition, record=kept)
+        if options.pcap:
+            note(f"wrote {options.pcap}, as captured at {sender}")
+        if options.plot:
+            from eifel.plots import write
+
+            for file in write(result, Path(options.plot), chosen):
+                note(f"wrote {file}")
+    return [result]
 
 
 def _tables(names: str | None) -> list[str]:

@@ -10,7 +10,7 @@ pub mod condition;
 mod csv;
 pub mod score;
 pub mod text;
-mod total;
+pub(crate) mod total;
 pub mod xpl;
 
 use std::collections::BTreeMap;
@@ -66,9 +66,8 @@ pub struct Report {
 /// A report with the sentences about it.
 #[derive(Serialize)]
 struct Published<'a> {
-    /// The total in words; absent if only logs were analysed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    headline: Option<String>,
+    /// The total in words.
+    headline: String,
     #[serde(flatten)]
     report: &'a Report,
     advice: Vec<Advice>,

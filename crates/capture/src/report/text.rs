@@ -1,18 +1,22 @@
 //! A short summary of a report for people. File names are printed with their control characters
 //! escaped; everything else that a capture contributes is a number or an address.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::total::{self, counted, share};
 use super::{Report, advice};
+use crate::frame::decode::Skipped;
 use crate::quic;
-use crate::result::{Cause, Confidence, DirectionSummary, End, Retransmission, Summary, Verdict};
+use crate::result::{Cause, Confidence, DirectionSummary, End, Protocol, Retransmission, Summary, Vantage, Verdict};
 use serde::Serialize;
 
 /// The number of directions that a summary lists, those with the most spurious retransmissions
 /// first.
 const MOST_SHOWN: usize = 10;
+
+/// A goodput is said to be lower below this share of what it would have been.
+const LEAST_SLOWER: f64 = 0.995;
 
 /// The longest line, in characters.
 const WIDTH: usize = 120;
@@ -27,10 +31,8 @@ pub fn summary(report: &Report) -> String {
 }
 
 fn write(report: &Report, text: &mut String) -> std::fmt::Result {
-    if let Some(headline) = total::headline(report) {
-        wrap(text, "", &headline)?;
-        writeln!(text)?;
-    }
+    wrap(text, "", &total::headline(report))?;
+    writeln!(text)?;
     for capture in &report.captures {
         writeln!(text, "{}: {}", escaped(&capture.file), counted(capture.frames, "frame", "frames"))?;
         if let Some(error) = &capture.error {
@@ -43,8 +45,23 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
             return Ok(());
         }
     }
+    if report.has_packets() {
+        packets(report, text)?;
+    }
+    for line in unread(report) {
+        writeln!(text, "  {line}")?;
+    }
+    if report.retransmissions.iter().any(|one| !one.repairs_nothing()) {
+        causes(report, text)?;
+        directions(report, text)?;
+    }
+    advice(report, text)
+}
+
+/// Writes what was read.
+fn packets(report: &Report, text: &mut String) -> std::fmt::Result {
     let connections = report.connections.len() as u64;
-    if report.sctp_packets == 0 || report.segments > 0 {
+    if report.segments > 0 {
         write!(text, "{}", counted(report.segments, "TCP segment", "TCP segments"))?;
     }
     if report.sctp_packets > 0 {
@@ -55,16 +72,7 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
     if report.connections_without_data > 0 {
         write!(text, ", {} without", report.connections_without_data)?;
     }
-    writeln!(text)?;
-    for line in unread(report) {
-        writeln!(text, "  {line}")?;
-    }
-    if report.retransmissions.iter().any(|one| !one.repairs_nothing()) {
-        causes(report, text)?;
-        directions(report, text)?;
-        advice(report, text)?;
-    }
-    Ok(())
+    writeln!(text)
 }
 
 /// The words about a report that its page shows too.
@@ -102,7 +110,7 @@ pub fn words(report: &Report) -> Words {
         legend: if again { legend(&by_cause(report)) } else { Vec::new() },
         unread: unread(report),
         faults: advice.iter().map(|one| one.fault.name()).collect(),
-        without_advice: (again && advice.is_empty()).then(|| without_advice(report)),
+        without_advice: without_advice(report).filter(|_| advice.is_empty()),
         directions: directions.collect(),
     }
 }
@@ -195,7 +203,7 @@ fn legend(causes: &BTreeMap<Cause, Row>) -> Vec<String> {
         (
             // The table has columns for it, also where all of them are 0.
             occurs(|row| row.spurious + row.needed),
-            ("certain", "proven, unless an end lies; otherwise likely"),
+            ("certain", "proven, unless an end lies; the others are likely"),
         ),
     ];
     let words: Vec<_> =
@@ -207,8 +215,9 @@ fn legend(causes: &BTreeMap<Cause, Row>) -> Vec<String> {
 fn advice(report: &Report, text: &mut String) -> std::fmt::Result {
     let all = advice::advice(report);
     if all.is_empty() {
+        let Some(said) = without_advice(report) else { return Ok(()) };
         writeln!(text)?;
-        return wrap(text, "", without_advice(report));
+        return wrap(text, "", said);
     }
     writeln!(text, "\nwhat the evidence shows, and what to do (settings and counters are those of Linux)")?;
     for one in all {
@@ -220,31 +229,74 @@ fn advice(report: &Report, text: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// Returns what to do where no rule has advice.
-fn without_advice(report: &Report) -> &'static str {
-    if report.retransmissions.iter().all(|one| one.repairs_nothing() || one.cause == Cause::Syn) {
-        return "Only handshakes were sent again: see whether the other end listens there, and whether a firewall drops \
-                their packets.";
+/// Returns what to do where no rule has advice; `None` if nothing is to be done.
+fn without_advice(report: &Report) -> Option<&'static str> {
+    let mut again = report.retransmissions.iter().filter(|one| !one.repairs_nothing()).peekable();
+    if again.peek().is_none() {
+        let other = report.others.contains_key(&Skipped::NotTcp.to_string());
+        let of_logs = report.quic.is_some() && report.captures.is_empty();
+        return match of_logs || report.directions().any(|way| way.counts.segments > 0) {
+            true => None,
+            false if other && !report.has_packets() => Some(CAPTURE_OR_LOG),
+            false => Some(CAPTURE),
+        };
     }
-    match [Verdict::Spurious, Verdict::Needed].map(|verdict| report.count(verdict) > 0) {
+    if again.all(|one| one.cause == Cause::Syn) {
+        return Some(handshakes(report));
+    }
+    Some(match [Verdict::Spurious, Verdict::Needed].map(|verdict| report.count(verdict) > 0) {
         [true, _] if report.segments == 0 => {
-            "Advice is for TCP alone. --json gives the reason of each verdict, and the frame that shows it."
+            "Advice is for TCP alone. The JSON (--json) has the reason of each verdict, and the frame that shows it."
+        }
+        [true, _] if !is_seen_before_receiver(report) => {
+            "Seen from here, the evidence names no setting that would have avoided the needless ones: a capture at the \
+             sender may show more. The JSON (--json) has the reason of each, and the frame that shows it."
         }
         [true, _] => {
-            "The evidence names no setting that would have avoided the needless ones. --json gives the reason of each, and \
-             the frame that shows it."
+            "The evidence names no setting that would have avoided the needless ones. The JSON (--json) has the reason of \
+             each, and the frame that shows it."
         }
         [false, true] => {
             "The path lost what was sent again, and nothing that a host sets mends that. Look for drops on the way: tc -s \
              qdisc and ip -s link count those of a Linux host."
         }
         [false, false] => "A capture at the sender of the data, or at both ends, may show more.",
+    })
+}
+
+/// Returns whether needless retransmissions were seen at their sender, or on the path. Behind it, a capture
+/// shows little of why a timer expired.
+fn is_seen_before_receiver(report: &Report) -> bool {
+    let needless: BTreeSet<Direction> =
+        rows(report).into_iter().filter(|(_, [_, spurious])| *spurious > 0).map(|(direction, _)| direction).collect();
+    report.connections.iter().any(|one| {
+        [false, true].into_iter().any(|from_server| {
+            let vantage = one.directions[usize::from(from_server)].vantage;
+            needless.contains(&(one.connection, from_server)) && matches!(vantage, Vantage::Sender | Vantage::Between)
+        })
+    })
+}
+
+/// How to get a capture with retransmissions. The command is not broken over two lines.
+const CAPTURE: &str = "Capture on the host that sends, while it sends data: tcpdump -i any -w file.pcap 'tcp or sctp'";
+
+/// The same where there are packets of other protocols.
+const CAPTURE_OR_LOG: &str = "Capture on the host that sends, while it sends data: tcpdump -i any -w file.pcap 'tcp or sctp'. QUIC (over UDP) \
+     hides its retransmissions from captures: analyze the log (qlog) of the end that sends.";
+
+/// Returns what to do if only handshakes were sent again.
+fn handshakes(report: &Report) -> &'static str {
+    let opened = |one: &Summary| one.directions.iter().any(|way| way.counts.segments > 0);
+    let mut again = report.retransmissions.iter().filter(|one| one.cause == Cause::Syn).map(|one| one.connection);
+    if again.all(|connection| report.connections.iter().any(|one| one.connection == connection && opened(one))) {
+        return "Only handshakes were sent again, and all were answered in the end: the path lost or delayed their packets.";
     }
+    "Only handshakes were sent again: see whether the other end listens there, and whether a firewall drops their packets."
 }
 
 /// Writes a sentence in lines of at most 120 characters. The first line is indented by `indent`, the
 /// others by two more.
-fn wrap(text: &mut String, indent: &str, sentence: &str) -> std::fmt::Result {
+pub(crate) fn wrap(text: &mut String, indent: &str, sentence: &str) -> std::fmt::Result {
     let (mut line, further) = (indent.to_owned(), format!("{indent}  "));
     let mut is_empty = true;
     for word in sentence.split(' ') {
@@ -276,7 +328,7 @@ fn directions(report: &Report, text: &mut String) -> std::fmt::Result {
         }
     }
     if rows.len() > MOST_SHOWN {
-        writeln!(text, "and {} more directions with retransmissions: see --json", rows.len() - MOST_SHOWN)?;
+        writeln!(text, "and {} more directions with retransmissions, in the JSON (--json)", rows.len() - MOST_SHOWN)?;
     }
     Ok(())
 }
@@ -303,17 +355,22 @@ fn rows(report: &Report) -> Vec<(Direction, [usize; 2])> {
 fn direction(one: &Summary, from_server: bool, [all, spurious]: [usize; 2]) -> Vec<String> {
     let DirectionSummary { vantage, rtt_ms_min, model, cost, counts: data, .. } =
         &one.directions[usize::from(from_server)];
+    let sent = match one.protocol {
+        Protocol::Tcp => counted(data.segments, "segment", "segments"),
+        Protocol::Sctp => counted(data.segments, "DATA chunk", "DATA chunks"),
+    };
     let mut lines = vec![format!(
-        "{spurious} of {} spurious, {} in {}",
+        "{spurious} of {} spurious, {} in {sent}",
         counted(all as u64, "retransmission", "retransmissions"),
         counted(data.bytes, "byte", "bytes"),
-        counted(data.segments, "segment", "segments")
     )];
     let mut seen = format!("seen {}", vantage.name());
-    if let Some(rtt) = rtt_ms_min {
-        seen += &format!(", round trip to the receiver at least {rtt:.3} ms");
+    // Below the resolution of what is printed, it says nothing.
+    if let Some(rtt) = rtt_ms_min.filter(|rtt| *rtt >= 0.0005) {
+        seen += &format!(", round trip from there to the receiver at least {rtt:.3} ms");
     }
-    if let Some(model) = model {
+    // A handshake alone shows little of a stack.
+    if let Some(model) = model.filter(|_| data.segments > 0) {
         seen += &format!(", sends like {}", stack(model));
     }
     if data.reordered > 0 {
@@ -322,12 +379,15 @@ fn direction(one: &Summary, from_server: bool, [all, spurious]: [usize; 2]) -> V
     lines.push(seen);
     if cost.bytes_needless > 0 {
         let share = share(cost.bytes_needless, data.bytes);
-        let mut said = format!("cost: {} bytes sent needlessly, {share} of its bytes", cost.bytes_needless);
-        let [goodput, without] = [cost.goodput_bps, cost.goodput_without_bps].map(|bps| format!("{:.2}", bps / 1e6));
+        let needless = counted(cost.bytes_needless, "byte", "bytes");
+        let mut said = format!("cost: {needless} sent needlessly, {share} of its bytes");
+        let (unit, name) = if cost.goodput_without_bps < 1e6 { (1e3, "kbit/s") } else { (1e6, "Mbit/s") };
+        let [goodput, without] = [cost.goodput_bps, cost.goodput_without_bps].map(|bps| format!("{:.2}", bps / unit));
         if let Some(window) = total::window(cost) {
             said += &format!("; {window}");
-            if goodput != without {
-                said += &format!(": {goodput} Mbit/s instead of {without}");
+            // Less is no news beside the time that was lost.
+            if goodput != without && cost.goodput_bps < LEAST_SLOWER * cost.goodput_without_bps {
+                said += &format!(": {goodput} {name} instead of {without}");
             }
         }
         lines.push(said);

@@ -18,8 +18,8 @@ impl Verdict {
     /// Returns the word for the verdict in tables, and what it means.
     pub fn meaning(self) -> (&'static str, &'static str) {
         match self {
-            Self::Spurious => ("spurious", "an earlier sending arrived"),
-            Self::Needed => ("needed", "none arrived"),
+            Self::Spurious => ("spurious", "needless, an earlier sending arrived"),
+            Self::Needed => ("needed", "no earlier sending arrived"),
             Self::Undecidable => ("undecidable", "the capture does not show it"),
         }
     }

@@ -1,6 +1,7 @@
 //! QUIC logs with a known truth.
 
 use eifel_capture::quic::{LossVerdict, analyse};
+use eifel_capture::report::{Report, text};
 use eifel_capture::result::{Confidence, StackReaction};
 
 /// Returns events of a server that sends packets 0 to 9, one millisecond apart. Packets 3 and 4 are
@@ -67,6 +68,42 @@ fn a_packet_that_is_acknowledged_later_was_not_lost() {
         assert_eq!(takes_back("each-acknowledged"), 1.0);
         assert_eq!(takes_back("in-proportion"), 0.5);
     }
+}
+
+#[test]
+fn the_text_of_logs_begins_with_the_total_and_ends_with_what_to_do() {
+    let said = |text: &str| {
+        let quic = Some(analyse(&[("server.qlog", text)]).unwrap());
+        text::summary(&Report { quic, ..Report::default() })
+    };
+    let two = said(&drafts());
+    assert!(
+        two.starts_with(
+            "1 of 2 packets declared lost had arrived. 1 was lost.\n\nserver.qlog: 10 packets sent by server, 2 declared \
+             lost\n\n  declared lost by           spurious      genuine  undecidable\n  reordering_threshold              \
+             1            1            0\n"
+        ),
+        "{two}"
+    );
+    let events = "\n1 congestion event (losses of one recovery period), 0 of them undone by the stack\n";
+    assert!(two.contains(events) && two.contains("  in-proportion                            1         0.5  none\n"));
+    assert!(two.ends_with("or adapts them.\n") && two.contains("\nLarger thresholds of packets or of time avoid"));
+    // Packet 4 was lost too.
+    let lost = said(&drafts().replace("[4, 9]", "[5, 9]"));
+    let first = "2 packets declared lost: none is known to have arrived; 2 were lost.\n";
+    assert!(lost.starts_with(first) && lost.ends_with("by the stack\n  no known rule would undo one\n"), "{lost}");
+    let none = said(&drafts().replace("packet_lost", "packet_buffered"));
+    assert_eq!(
+        none,
+        "No packet was declared lost, of 10 packets sent.\n\nserver.qlog: 10 packets sent by server, 0 declared lost\n"
+    );
+    let open =
+        said(&drafts().replace("packet_received", "packet_dropped").replace("reordering_threshold", "a\\u001bb"));
+    assert!(open.starts_with("2 packets declared lost: none is known to have arrived; 2 are undecidable.\n"), "{open}");
+    assert!(open.contains("  a\\u{1b}b "), "a log may hold anything: {open}");
+    assert!(
+        open.ends_with("\nGive the logs of both ends together: that of the receiver may show which packets arrived.\n")
+    );
 }
 
 /// RFC 9002, section 7.3.1: a new recovery period begins only for a packet sent after the current

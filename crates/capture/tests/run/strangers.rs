@@ -7,7 +7,7 @@ use eifel_capture::files;
 use eifel_capture::frame::read::Reader;
 use eifel_capture::report::anonymise::Anonymiser;
 use eifel_capture::report::{Report, text};
-use eifel_capture::result::{Cause, Confidence, Number, Verdict};
+use eifel_capture::result::{Cause, Confidence, Number, Vantage, Verdict};
 
 fn path(file: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/faults").join(file)
@@ -202,4 +202,143 @@ fn blocks_without_a_packet_are_numbered_as_in_wireshark() {
     assert_eq!(report.others["custom or journal block of the file"], 4);
     let said = text::summary(&report);
     assert!(said.starts_with("Nothing can be said about retransmissions"), "{said}");
+}
+
+/// Returns a pcap of these frames of Ethernet, of which `snapped` bytes were captured.
+fn pcap(frames: &[Vec<u8>], snapped: usize) -> Vec<u8> {
+    let mut file = [&0xa1b2_c3d4_u32.to_le_bytes()[..], &[2, 0, 4, 0], &[0; 8], &65535_u32.to_le_bytes()].concat();
+    file.extend(1_u32.to_le_bytes());
+    for (second, frame) in frames.iter().enumerate() {
+        let kept = &frame[..frame.len().min(snapped)];
+        for value in [second, 0, kept.len(), frame.len()] {
+            file.extend((value as u32).to_le_bytes());
+        }
+        file.extend(kept);
+    }
+    file
+}
+
+/// Returns a frame with a packet of IPv4.
+fn ipv4(protocol: u8, payload: &[u8]) -> Vec<u8> {
+    let mut frame = [0; 12].to_vec();
+    frame.extend([
+        8,
+        0,
+        0x45,
+        0,
+        0,
+        20 + payload.len() as u8,
+        0,
+        1,
+        0,
+        0,
+        64,
+        protocol,
+        0,
+        0,
+        10,
+        0,
+        0,
+        1,
+        10,
+        0,
+        0,
+        2,
+    ]);
+    frame.extend(payload);
+    frame
+}
+
+#[test]
+fn a_capture_without_retransmissions_to_judge_says_what_it_holds_and_how_to_capture() {
+    const CAPTURE: &str =
+        "Capture on the host that sends, while it sends data: tcpdump -i any -w file.pcap 'tcp or sctp'";
+    let udp = ipv4(17, &[0x9c, 0x40, 1, 0xbb, 0, 12, 0, 0, 0xc0, 0, 0, 1]);
+    let ack = ipv4(6, &[0x9c, 0x40, 0, 80, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 3, 0xe8, 0, 0, 0, 0]);
+    let arp = [&[0; 12][..], &[8, 6], &[0; 28]].concat();
+    let of_quic = format!(
+        "{CAPTURE}. QUIC (over UDP) hides\n  its retransmissions from captures: analyze the log (qlog) of the end that sends."
+    );
+    for (frames, snapped, found, way_on) in [
+        (vec![], 99, "the capture holds no packet", CAPTURE),
+        (vec![udp.clone(), arp, udp], 99, "the capture holds 3 frames, and none with TCP or SCTP", &of_quic),
+        (vec![ack.clone(); 2], 30, "of 2 frames, 2 could not be read: headers cut off by the snapshot length", CAPTURE),
+        (vec![ack], 99, "no packet carries data", CAPTURE),
+    ] {
+        let report = Report::of_bytes("x.pcap", &pcap(&frames, snapped)).unwrap();
+        let said = text::summary(&report);
+        let first = format!("Nothing can be said about retransmissions: {found}.\n\nx.pcap: {}", frames.len());
+        assert!(said.starts_with(&first), "{said}");
+        assert!(said.ends_with(&format!("\n\n{way_on}\n")), "{said}");
+        assert!(!said.contains("0 TCP segments"), "{said}");
+        // The page shows the first sentence and the way on too.
+        let words = serde_json::to_value(text::words(&report)).unwrap();
+        let whole = way_on.replace("\n  ", " ");
+        assert_eq!(words["without_advice"], serde_json::json!(whole));
+        assert!(report.json().contains(found), "{}", report.json());
+    }
+    let words = serde_json::to_value(text::words(&read("keep_alives.pcapng"))).unwrap();
+    assert!(words["without_advice"].is_null());
+}
+
+#[test]
+fn a_handshake_that_was_answered_in_the_end_asks_for_no_listener() {
+    let said = |file: &str| text::summary(&read(file));
+    let answered = said("ack_of_an_old_connection.pcapng");
+    assert!(answered.ends_with(
+        "\n\nOnly handshakes were sent again, and all were answered in the end: the path lost or delayed their packets.\n"
+    ));
+    // The first SYN and its repetition, without anything else.
+    let syn = ipv4(6, &[0x9c, 0x40, 0, 80, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x02, 3, 0xe8, 0, 0, 0, 0]);
+    let silent = text::summary(&Report::of_bytes("x.pcap", &pcap(&[syn.clone(), syn], 99)).unwrap());
+    assert!(silent.starts_with("1 retransmission, no bytes of data: none is known to be needless;"), "{silent}");
+    assert!(silent.contains("0 of 1 retransmission spurious, 0 bytes in 0 segments\n  seen"), "{silent}");
+    assert!(!silent.contains("sends like"), "a handshake shows little of a stack: {silent}");
+    let listens = "see whether the other end listens there, and whether a firewall drops their packets.\n";
+    assert!(silent.ends_with(listens), "{silent}");
+}
+
+#[test]
+fn a_direction_is_described_in_the_words_of_its_protocol_and_without_a_round_trip_of_nothing() {
+    let said = text::summary(&read("sctp_verbose.pcapng"));
+    assert!(said.contains("7 of 7 retransmissions spurious, 50164 bytes in 35 DATA chunks\n"), "{said}");
+    assert!(said.contains("  seen at the sender, round trip from there to the receiver at least 200.608 ms"), "{said}");
+    let mut report = read("ack_at_once_nots.pcap");
+    for (rtt, shown) in [(0.0004, None), (0.0005, Some("at least 0.001 ms")), (0.25, Some("at least 0.250 ms"))] {
+        report.connections[0].directions.iter_mut().for_each(|way| way.rtt_ms_min = Some(rtt));
+        let said = text::summary(&report);
+        assert_eq!(said.contains("round trip from there to the receiver"), shown.is_some(), "{said}");
+        assert!(shown.is_none_or(|shown| said.contains(shown)), "{said}");
+    }
+    for (goodput, without, shown) in [
+        (46_000.0, 78_256.0, "34.84 s of sending lost: 46.00 kbit/s instead of 78.26"),
+        (673_470.0, 673_560.0, "34.84 s of sending lost\n"),
+        (3.14e6, 3.57e6, "34.84 s of sending lost: 3.14 Mbit/s instead of 3.57"),
+    ] {
+        for way in &mut report.connections[0].directions {
+            (way.cost.goodput_bps, way.cost.goodput_without_bps, way.cost.held_back_ms) = (goodput, without, 34_842.0);
+        }
+        let said = text::summary(&report).replace("\n    ", " ");
+        assert!(said.contains(shown), "{said}");
+    }
+    report.connections[0].directions.iter_mut().for_each(|way| way.cost.bytes_needless = 1);
+    assert!(text::summary(&report).contains("cost: 1 byte sent needlessly, less than 0.01 % of its bytes"));
+}
+
+#[test]
+fn behind_the_path_a_capture_at_the_sender_is_asked_for() {
+    let mut report = read("ack_at_once_nots.pcap");
+    report.connections[0].directions.iter_mut().for_each(|way| way.offered = None);
+    for (vantage, is_asked) in
+        [(Vantage::Sender, false), (Vantage::Between, false), (Vantage::Receiver, true), (Vantage::Unknown, true)]
+    {
+        report.connections[0].directions.iter_mut().for_each(|way| way.vantage = vantage);
+        // No rule speaks.
+        report.retransmissions.iter_mut().for_each(|one| one.copy = 3);
+        let said = text::summary(&report).replace("\n  ", " ");
+        let names = if is_asked { "\n\nSeen from here, the evidence names" } else { "\n\nThe evidence names" };
+        assert!(said.contains(names), "{said}");
+        assert_eq!(said.contains("ones: a capture at the sender may show more."), is_asked, "{said}");
+        assert!(said.ends_with("and the frame that shows it.\n"), "{said}");
+    }
 }

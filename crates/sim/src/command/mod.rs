@@ -13,6 +13,7 @@ use eifel_command::page::{Page, Screen};
 use eifel_command::{BAD_INPUT, CommandLine, Declared, FAILED, Kind, OK, Usage, unless_closed};
 use means::Mean;
 use runs::Means;
+pub use runs::{Numbers, Ran, numbers_of};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use table::Flow;
@@ -80,6 +81,8 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> Result<(), String>;
 pub struct Source {
     pub text: String,
     pub origin: PathBuf,
+    /// The repetitions that the caller has run, as for a recording. They are not run again.
+    pub ran: Ran,
 }
 
 /// Runs the command with its `words`, and returns the exit code. Results go to `out` as they fit `screen`,
@@ -170,12 +173,12 @@ impl Asked {
         }
         Scenario::parse(&text, &origin).map_err(|error| Usage(error.to_string()))?;
         if self.settings.is_empty() {
-            return Ok(Source { text, origin });
+            return Ok(Source { text, origin, ran: Ran::new() });
         }
         let text = change::changed(&text, &origin, &self.settings).map_err(Usage)?;
         let named = format!("{name}, as changed");
         Scenario::parse(&text, &origin).map_err(|error| Usage(said_of_changed(&error, &named)))?;
-        Ok(Source { text, origin })
+        Ok(Source { text, origin, ran: Ran::new() })
     }
 
     /// Runs the scenario, and says what became of its flows.
@@ -199,7 +202,7 @@ impl Asked {
         let seed = scenario.seed;
         let numbers = (seed, repetitions, first);
         let name = &source.origin;
-        let means = runs::run(scenario, first..first.saturating_add(repetitions), self.jobs, progress)
+        let means = runs::run(scenario, (first..first.saturating_add(repetitions), &source.ran), self.jobs, progress)
             .map_err(|what| (FAILED, format!("{}: {what}", name.display())))?;
         if self.json {
             return Ok(self.json(numbers, &flows, &means));

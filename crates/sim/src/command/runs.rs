@@ -1,11 +1,12 @@
 //! The runs of a scenario's repetitions on several threads. The result does not depend on their number.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use super::Progress;
 use super::means::{Mean, quantile};
 use crate::record::Record;
 use crate::scenario::Scenario;
-use crate::summary::{FlowSummary, Number, Requests, Summary};
+use crate::summary::{FlowSummary, Number, Requests};
 
 /// How often progress is asked whether to go on, while no run ends.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -22,44 +23,63 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The means of a flow's numbers, by name, in their order.
 pub(super) type Means = Vec<(&'static str, Mean)>;
 
-/// One repetition, and its result.
-type Ended = (u32, Result<Summary, String>);
+/// The numbers of a flow in one repetition, by name.
+pub type Numbers = BTreeMap<&'static str, f64>;
 
-/// Runs repetitions of a scenario, and returns the means of each flow. A number that a flow does not have in
-/// every repetition is left out.
+/// The numbers of all flows, by repetition.
+pub type Ran = BTreeMap<u32, Vec<Numbers>>;
+
+/// One repetition, and its result.
+type Ended = (u32, Result<Vec<Numbers>, String>);
+
+/// Runs repetitions of a scenario, but for those that `ran` already, and returns the means of each flow. A
+/// number that a flow does not have in every repetition is left out.
 ///
 /// # Errors
 /// Returns why a run ended early, or what `progress` returned.
 pub(super) fn run(
     scenario: Scenario,
-    repetitions: Range<u32>,
+    (repetitions, ran): (Range<u32>, &Ran),
     jobs: Option<u32>,
     progress: Progress<'_>,
 ) -> Result<Vec<Means>, String> {
-    let asks = scenario.asks();
-    let mut summaries = gather(&begun(scenario, repetitions.clone(), jobs), repetitions.clone(), progress)?;
-    summaries.sort_by_key(|(repetition, _)| *repetition);
+    let names: Vec<&str> = names(scenario.asks()).collect();
     let quantile = quantile(repetitions.len() as u32);
-    let flows = summaries.first().map_or(0, |(_, summary)| summary.flows.len());
+    let (known, missing): (Vec<u32>, Vec<u32>) = repetitions.partition(|repetition| ran.contains_key(repetition));
+    let mut all: Ran = known.into_iter().map(|repetition| (repetition, ran[&repetition].clone())).collect();
+    gather(&begun(scenario, missing.clone(), jobs), (&mut all, missing.len()), progress)?;
+    let flows = all.values().next().map_or(0, Vec::len);
     let of_flow = |flow: usize| {
-        let numbers: Vec<Vec<(&'static str, f64)>> =
-            summaries.iter().map(|(_, summary)| numbers(&summary.flows[flow], asks)).collect();
-        let of_number = |place: usize| {
-            let values: Vec<f64> = numbers.iter().map(|of| of[place].1).collect();
-            let name = numbers[0][place].0;
+        let of_number = |name: &'static str| {
+            let values: Vec<f64> = all.values().filter_map(|of| of[flow].get(name).copied()).collect();
             // Without an answered request there are no times, and no count of requests.
-            let is_there = !values.iter().any(|value| value.is_nan())
+            let is_there = values.len() == all.len()
+                && !values.iter().any(|value| value.is_nan())
                 && (name != Requests::NAMES[0] || values.iter().any(|count| *count > 0.0));
             Mean::of(&values, quantile).filter(|_| is_there).map(|mean| (name, mean))
         };
-        (0..numbers[0].len()).filter_map(of_number).collect()
+        names.iter().filter_map(|name| of_number(name)).collect()
     };
     Ok((0..flows).map(of_flow).collect())
 }
 
-/// Returns the numbers of a flow's summary. All repetitions have the same ones.
-fn numbers(flow: &FlowSummary, asks: bool) -> Vec<(&'static str, f64)> {
-    let of_requests = asks.then(|| Requests::numbers(flow.requests.as_ref())).into_iter().flatten();
+/// Returns the names of a flow's numbers, in order. `asks` adds those of its requests.
+fn names(asks: bool) -> impl Iterator<Item = &'static str> {
+    let of_requests = asks.then_some(Requests::NAMES).into_iter().flatten();
+    FlowSummary::default().numbers().into_iter().map(|(name, _)| name).chain(of_requests)
+}
+
+/// Returns the numbers of a flow that a caller has by name. Unknown names are left out. A flow whose requests
+/// were not answered has no count of them.
+pub fn numbers_of<'a>(flow: impl IntoIterator<Item = (&'a str, f64)>) -> Numbers {
+    let mut numbers = Numbers::from([(Requests::NAMES[0], 0.0)]);
+    numbers.extend(flow.into_iter().filter_map(|(name, value)| Some((names(true).find(|one| *one == name)?, value))));
+    numbers
+}
+
+/// Returns the numbers of a flow's summary.
+fn numbers(flow: &FlowSummary) -> Numbers {
+    let of_requests = Requests::numbers(flow.requests.as_ref());
     let value = |number: Number| match number {
         Number::Count(count) => count as f64,
         Number::Measure(measure) => measure,
@@ -69,25 +89,23 @@ fn numbers(flow: &FlowSummary, asks: bool) -> Vec<(&'static str, f64)> {
 }
 
 /// Begins to run, and returns where the results arrive.
-fn begun(scenario: Scenario, repetitions: Range<u32>, jobs: Option<u32>) -> Receiver<Ended> {
+fn begun(scenario: Scenario, repetitions: Vec<u32>, jobs: Option<u32>) -> Receiver<Ended> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = jobs.map_or(cores, |jobs| jobs as usize).min(repetitions.len().max(1));
+    let threads = jobs.map_or(cores, |jobs| jobs as usize).min(repetitions.len());
     let (sender, receiver) = channel();
-    let (scenario, end) = (Arc::new(scenario), repetitions.end);
-    let (next, failed) = (Arc::new(AtomicU32::new(repetitions.start)), Arc::new(AtomicBool::new(false)));
+    let work = Arc::new((scenario, repetitions));
+    let (next, failed) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     for _ in 0..threads {
-        let (scenario, next, failed, sender) =
-            (Arc::clone(&scenario), Arc::clone(&next), Arc::clone(&failed), sender.clone());
+        let (work, next, failed, sender) = (Arc::clone(&work), Arc::clone(&next), Arc::clone(&failed), sender.clone());
         // Not joined: if the caller gives up, a run ends alone.
         thread::spawn(move || {
+            let (scenario, repetitions) = &*work;
             loop {
-                let repetition = next.fetch_add(1, Ordering::Relaxed);
-                if repetition >= end || failed.load(Ordering::Relaxed) {
-                    return;
-                }
-                let run = catch_unwind(AssertUnwindSafe(|| crate::run(&scenario, repetition, Record::none())));
+                let next = repetitions.get(next.fetch_add(1, Ordering::Relaxed));
+                let Some(&repetition) = next.filter(|_| !failed.load(Ordering::Relaxed)) else { return };
+                let run = catch_unwind(AssertUnwindSafe(|| crate::run(scenario, repetition, Record::none())));
                 let ended = match run {
-                    Ok(Ok(outcome)) => Ok(outcome.summary),
+                    Ok(Ok(outcome)) => Ok(outcome.summary.flows.iter().map(numbers).collect()),
                     Ok(Err(error)) => Err(error.to_string()),
                     Err(panic) => Err(said(&*panic).to_owned()),
                 };
@@ -102,24 +120,19 @@ fn begun(scenario: Scenario, repetitions: Range<u32>, jobs: Option<u32>) -> Rece
     receiver
 }
 
-/// Collects the results, until one is an error.
-fn gather(
-    receiver: &Receiver<Ended>,
-    repetitions: Range<u32>,
-    progress: Progress<'_>,
-) -> Result<Vec<(u32, Summary)>, String> {
-    let mut summaries = Vec::new();
-    let all = repetitions.len();
-    while summaries.len() < all {
+/// Collects the results of so many missing repetitions, until one is an error.
+fn gather(receiver: &Receiver<Ended>, (all, missing): (&mut Ran, usize), progress: Progress<'_>) -> Result<(), String> {
+    let total = all.len() + missing;
+    while all.len() < total {
         match receiver.recv_timeout(PAUSE) {
-            Ok((repetition, Ok(summary))) => summaries.push((repetition, summary)),
+            Ok((repetition, Ok(numbers))) => _ = all.insert(repetition, numbers),
             Ok((repetition, Err(what))) => return Err(format!("repetition {repetition}: {what}")),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err("a run ended without a result".to_owned()),
         }
-        progress(summaries.len() as u64, all as u64)?;
+        progress(all.len() as u64, total as u64)?;
     }
-    Ok(summaries)
+    Ok(())
 }
 
 /// Returns the message of a panic, as of an algorithm that the caller provided.

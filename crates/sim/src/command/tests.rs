@@ -121,3 +121,44 @@ fn a_run_that_is_given_up_ends_with_the_reason() {
     let code = main(&[file], None, Screen::default(), (&mut out, &mut err), &mut |_, _| Err("enough".to_owned()));
     assert!(code == FAILED && out.is_empty() && String::from_utf8(err).unwrap().ends_with("enough\n"));
 }
+
+#[test]
+fn repetitions_that_a_caller_has_run_are_not_run_again() {
+    let words = |more: &[&str]| -> Vec<String> {
+        ["ran.toml", "--json"].iter().chain(more).map(|word| (*word).to_owned()).collect()
+    };
+    let told = |words: &[String], ran: Ran| {
+        let source = Source { text: TEXT.to_owned(), origin: PathBuf::from("ran.toml"), ran };
+        let (mut out, mut err, mut heard) = (Vec::new(), Vec::new(), Vec::new());
+        let code = main(words, Some(source), Screen::default(), (&mut out, &mut err), &mut |done, all| {
+            heard.push((done, all));
+            Ok(())
+        });
+        assert_eq!((code, err.as_slice()), (OK, &b""[..]));
+        (String::from_utf8(out).unwrap(), heard)
+    };
+    let scenario = Scenario::parse(TEXT, Path::new("ran.toml")).unwrap();
+    let ran = |repetition| {
+        let summary = crate::run(&scenario, repetition, crate::record::Record::none()).unwrap().summary;
+        let of_flow = |flow: &crate::summary::FlowSummary| {
+            let value = |number: crate::summary::Number| match number.to_string().as_str() {
+                "true" => 1.0,
+                "false" => 0.0,
+                text => text.parse().unwrap(),
+            };
+            numbers_of(flow.all_numbers().map(|(name, number)| (name, value(number))))
+        };
+        (repetition, summary.flows.iter().map(of_flow).collect::<Vec<Numbers>>())
+    };
+    let (alone, _) = told(&words(&[]), Ran::new());
+    // The last one is none of the repetitions.
+    let (again, heard) = told(&words(&["--jobs", "1"]), [ran(0), ran(2), ran(7)].into());
+    assert_eq!((&again, heard), (&alone, vec![(3, 3)]));
+    let (again, heard) = told(&words(&[]), (0..3).map(ran).collect());
+    assert_eq!((&again, heard), (&alone, vec![]));
+    // What the caller says counts, and what it does not say is left out.
+    let (said, _) =
+        told(&words(&["--repetitions", "1"]), [(0, vec![numbers_of([("drops", 41.0), ("x", 1.0)]); 3])].into());
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said["flows"][1]["mean"], json!({ "drops": 41.0 }));
+}

@@ -5,7 +5,6 @@ mod applications;
 mod bounds;
 mod bytes;
 mod captures;
-mod command;
 mod common;
 mod crossroads;
 mod determinism;
