@@ -22,5 +22,6 @@ mod queues;
 mod sctp;
 mod sctp_addresses;
 mod sctp_liars;
+mod sharing;
 mod streaming;
 mod table;
