@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,11 @@ import pytest
 from eifel.documents import calibration, contains, measured, recorded, stored
 from eifel.papers import artefacts
 from eifel.papers.artefact import Measured
+from eifel.papers.responding import settings as responding
 from eifel.papers.spikes import figures as spikes
 from eifel.reproduction import reproduce
+from eifel.runs import run_many
+from eifel.statistics import mean_interval
 
 ROOT = Path(__file__).parents[2]
 STORE = stored.read()
@@ -51,6 +55,18 @@ def test_measurements_over_recorded_links_name_the_links_and_the_date() -> None:
         assert one["links"] and all(re.fullmatch("[0-9a-f]{64}", digest) for digest in one["links"].values())
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", one["on"])
         assert one["rows"]
+
+
+def test_findings_say_how_alike_recoveries_are_beside_large_packets() -> None:
+    fit = replace(responding.FIT, cbr_packet_bytes=1040)
+    senders = ("reno-sack", "newreno-sack", "fack")
+    made = [responding.dumbbell(sender, eifel=True, congested=True, fit=fit) for sender in senders]
+    runs = run_many(made, repetitions=responding.REPETITIONS)
+    times = [mean_interval(runs.where(scenario=number, flow=0)["time_s"]) for number, _ in enumerate(made)]
+    reno, newreno, fack = (f"{time.mean:.1f}" for time in times)
+    said = f"a transfer takes {reno} s with Reno-SACK, {newreno} with NewReno-SACK and {fack} with FACK"
+    assert contains("docs/internals/findings.md", said), said
+    assert sorted(round(time.half_width or 0) for time in times) == [4, 5, 6]
 
 
 def test_findings_say_what_the_rate_of_figures_7_and_8_decides() -> None:
