@@ -11,6 +11,7 @@ result.plot()                            # a time-sequence graph, as in the pape
 eifel.record("scenario.toml", "run")     # into files, for a run of any length
 runs = eifel.run_many(["scenario.toml"], repetitions=100)  # on all cores
 eifel.compare(["a.toml", "b.toml"])      # differences, run by run with the same seed
+eifel.compare(eifel.protocols("a.toml"), repetitions=60).recommendation()  # which one for this path?
 eifel.sweep("sweep.toml", out="results") # many scenarios; resumes where it stopped
 eifel.judge("scenario.toml", Mine)       # a detector of your own against the truth
 eifel.analyze("capture.pcapng")          # was each retransmission in a capture needed?
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from eifel.errors import ScenarioError as ScenarioError
     from eifel.judging import judge as judge
     from eifel.papers import artefacts as artefacts
+    from eifel.recommendation import protocols as protocols
     from eifel.recording import record as record
     from eifel.registry import algorithms as algorithms
     from eifel.reproduction import reproduce as reproduce
@@ -60,6 +62,7 @@ _MODULES = {
     "errors": ("CaptureError", "PathError", "RunError", "ScenarioError"),
     "judging": ("judge",),
     "papers": ("artefacts",),
+    "recommendation": ("protocols",),
     "recording": ("record",),
     "registry": ("algorithms",),
     "reproduction": ("reproduce",),

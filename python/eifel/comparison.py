@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from eifel import scenario as scenarios
 from eifel.errors import BadInputError
+from eifel.recommendation import Recommendation, recommended
 from eifel.runs import run_many
 from eifel.statistics import Mean, mean_interval
 from eifel.tables import html_table, text_table
@@ -84,6 +85,15 @@ class Comparison:
         if name not in names:
             raise BadInputError(f"no number {name}; there is: {', '.join(names)}")
         return self[name]
+
+    def recommendation(self) -> Recommendation:
+        """Returns the scenario whose flow delivers most (goodput), and how much less it delivers in each other.
+
+        Raises BadInputError for scenarios of one name, for a single repetition, or if nothing is delivered.
+        """
+        if len({*self.names}) < len(self.names):
+            raise BadInputError("a recommendation names the scenarios: expected names of their own, as a mapping has")
+        return recommended(dict(zip(self.names, [one.tolist() for one in self["goodput_bps"].values], strict=True)))
 
     def plot(
         self,

@@ -3,6 +3,9 @@
 A claim that holds does not show its boundary. Here each alteration has a size, and halving finds
 the size at which a claim changes. The alterations of a column are drawn from its name, so a new
 column changes none of the others'. A claim meets those of the tables that it reads.
+
+Chance may leave out the one run that a claim compares, or alter it the other way. So a claim that
+none of them refutes then meets each column of each run alone, altered as much as possible both ways.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import itertools
 import random
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,8 +28,12 @@ MANY_RUNS = 6
 """An artefact with this many runs or more has all of them altered together, and none alone."""
 STEPS = 12
 """How often the size of an alteration is halved to find where a claim changes."""
+LARGEST = 3.0
+"""The largest size of an alteration, either way."""
 VALUES, ROWS = ("scaled", "shaken", "shifted"), ("without", "thinned")
 """What alters a column, and what alters a table's rows."""
+EVENED = "evened"
+"""What brings a column's values to equal distances from its first to its last: times without a gap, say."""
 SUMMARY = "summary"
 """The first flow's summary, altered as if it were a table of one row."""
 
@@ -57,6 +64,11 @@ class Alteration:
     column: str
     kind: str
     size: float
+
+    @property
+    def place(self) -> str:
+        """The table, and the column if it has one: `timer.rtt_ns`."""
+        return f"{self.table}.{self.column}" if self.column else self.table
 
     def of(self, results: Sequence[Result], size: float | None = None) -> list[Result]:
         """Returns the runs, altered by this size."""
@@ -111,6 +123,9 @@ def _values(column: pa.ChunkedArray, kind: str, size: float, dice: Any) -> pa.Ar
     plain = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)
     if kind == "scaled":
         changed = plain * 3.0 ** (size / 3)
+    elif kind == EVENED:
+        share = abs(size) / 3
+        changed = (1 - share) * plain + share * np.linspace(*(plain[[0, -1]] if len(plain) else (0, 0)), len(plain))
     elif kind == "shaken":
         changed = plain * (1 + size / 3 * (dice - 0.5))
     else:
@@ -133,6 +148,18 @@ def alterations(measured: Measured) -> list[Alteration]:
             which = int(dice.random() * len(measured.results)) if one else None
             found.append(Alteration(which, table, column, kind, 6 * dice.random() - 3))
     return found
+
+
+def largest(measured: Measured) -> Iterator[Alteration]:
+    """Yields the largest alterations of each column of each run alone.
+
+    Rows stay: without them a claim has no verdict, which refutes nothing.
+    """
+    for which, (table, column, kinds) in itertools.product(range(len(measured.results)), _places(measured)):
+        if column:
+            yield from (
+                Alteration(which, table, column, kind, LARGEST * way) for kind in (*kinds, EVENED) for way in (1, -1)
+            )
 
 
 def _places(measured: Measured) -> Iterator[tuple[str, str, Sequence[str]]]:
@@ -160,8 +187,11 @@ def verdicts(measured: Measured) -> dict[str, Any]:
         asked = [number for number in claims if one.table in tables[number]]
         results = one.of(measured.results) if asked else ()
         for number in asked:
-            place = f"{one.table}.{one.column}" if one.column else one.table
-            columns[number].setdefault(place, []).append((one, _holds(measured, number, results)))
+            columns[number].setdefault(one.place, []).append((one, _holds(measured, number, results)))
+    for number in claims:
+        drawn = "".join(bit for bits in columns[number].values() for _, bit in bits)
+        if before[number] == "+" and "-" not in drawn and (found := _refutation(measured, number, tables[number])):
+            columns[number].setdefault(found.place, []).append((found, "-"))
     return {
         measured.artefact.claims[number].text: {
             "holds": before[number],
@@ -173,6 +203,21 @@ def verdicts(measured: Measured) -> dict[str, Any]:
         }
         for number in claims
     }
+
+
+def _refutation(measured: Measured, claim: int, tables: set[str]) -> Alteration | None:
+    """Returns the first of the largest alterations by which a claim is wrong, and not merely without a verdict."""
+    asked = (one for one in largest(measured) if one.table in tables)
+    return next((one for one in asked if _holds(measured, claim, one.of(measured.results)) == "-"), None)
+
+
+def never_refuted(found: Mapping[str, Any]) -> list[str]:
+    """Returns the claims that hold whatever is altered."""
+    return [
+        text
+        for text, claim in found.items()
+        if claim["holds"] == "+" and not any("-" in bits for bits, _ in claim["altered"].values())
+    ]
 
 
 def read_by(measured: Measured, claim: int) -> set[str]:

@@ -103,8 +103,10 @@ def test_a_claim_about_numbers_judges_drawn_tables_as_its_golden_says(measured: 
         golden.check(f"tables/{artefact.id}", found)
 
 
-def test_a_claim_about_a_run_ends_where_it_ended(measured: Measured) -> None:
-    golden.check(f"altered/{measured.artefact.id}", altered.verdicts(measured))
+def test_a_claim_about_a_run_fails_once_the_run_is_altered_and_its_golden_says_where(measured: Measured) -> None:
+    found = altered.verdicts(measured)
+    assert altered.never_refuted(found) == []
+    golden.check(f"altered/{measured.artefact.id}", found)
 
 
 def test_it_is_drawn(measured: Measured, tmp_path: Path) -> None:

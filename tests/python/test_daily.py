@@ -100,7 +100,7 @@ def test_equal_scenarios_differ_by_zero(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["compare", SPIKE], "with what? expected another scenario, or --set KEY.PATH=VALUE"),
+        (["compare", SPIKE], "with what? expected another scenario, --set KEY.PATH=VALUE or --protocols all"),
         (["compare", SPIKE, "--set", SACK, "--flow", "other"], "no flow other; there is: main"),
         (["compare", SPIKE, SPIKE, "--plot", "x.html"], "expected a name that ends in .png, .svg, .pdf"),
         (["compare", SPIKE, "nowhere.toml"], "nowhere.toml: No such file"),

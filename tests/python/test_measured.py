@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from eifel.documents import calibration, contains, measured, recorded, stored
 from eifel.papers import artefacts
+from eifel.papers.artefact import Measured
+from eifel.papers.responding import settings as responding
+from eifel.papers.spikes import figures as spikes
 from eifel.reproduction import reproduce
+from eifel.runs import run_many
+from eifel.statistics import mean_interval
 
 ROOT = Path(__file__).parents[2]
 STORE = stored.read()
@@ -49,6 +55,37 @@ def test_measurements_over_recorded_links_name_the_links_and_the_date() -> None:
         assert one["links"] and all(re.fullmatch("[0-9a-f]{64}", digest) for digest in one["links"].values())
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", one["on"])
         assert one["rows"]
+
+
+def test_findings_say_how_alike_recoveries_are_beside_large_packets() -> None:
+    fit = replace(responding.FIT, cbr_packet_bytes=1040)
+    senders = ("reno-sack", "newreno-sack", "fack")
+    made = [responding.dumbbell(sender, eifel=True, congested=True, fit=fit) for sender in senders]
+    runs = run_many(made, repetitions=responding.REPETITIONS)
+    times = [mean_interval(runs.where(scenario=number, flow=0)["time_s"]) for number, _ in enumerate(made)]
+    reno, newreno, fack = (f"{time.mean:.1f}" for time in times)
+    said = f"a transfer takes {reno} s with Reno-SACK, {newreno} with NewReno-SACK and {fack} with FACK"
+    assert contains("docs/internals/findings.md", said), said
+    assert sorted(round(time.half_width or 0) for time in times) == [4, 5, 6]
+
+
+def test_findings_say_what_the_rate_of_figures_7_and_8_decides() -> None:
+    reno, eifel = (reproduce(f"spikes.figure{number}") for number in (7, 8))
+    begin_s, end_s = spikes._stall_s(reno.result(run=spikes.STATED))
+
+    def segments(measured: Measured) -> list[str]:
+        return [f"{measured.mean('segments', run=run):.0f}" for run in (spikes.STATED, "drawn")]
+
+    (stated, drawn), eifels = segments(reno), segments(eifel)
+    timeouts = [reno.result(run=run).main["spurious_timeouts"] for run in (spikes.STATED, "drawn")]
+    assert timeouts == [0, 1]
+    for sentence in (
+        f"At the {spikes.STATED} of its section II Reno has no spurious timeout in a run with losses.",
+        f"It stalls from {begin_s:.1f} to {end_s:.1f} s and delivers {stated} segments.",
+        f"At {spikes.LOSSY_KBPS} kbit/s, which are fitted to figure 8, it has the timeout, and delivers {drawn}.",
+        f"Eifel stalls at both, and delivers {' and '.join(eifels)}",
+    ):
+        assert contains("docs/internals/findings.md", sentence), sentence
 
 
 @pytest.mark.parametrize("name", ["responding.table1", "thesis.figure5_16"])

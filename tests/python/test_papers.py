@@ -60,7 +60,7 @@ def test_every_artefact_of_the_paper_is_there() -> None:
         "9c",
     ]
     tables = [f"table{number}" for number in range(1, 5)]
-    others = ["adaptation", "best_case", "calibration", "front", "red", "rfc5681"]
+    others = ["adaptation", "best_case", "calibration", "front", "red", "rfc5681", "sharing"]
     expected = [*tables, *(f"figure{name}" for name in figures), *others]
     assert [name for name in artefacts() if name.startswith("responding.")] == [f"responding.{e}" for e in expected]
     assert list(artefacts())[-1] == "cellular.trace"

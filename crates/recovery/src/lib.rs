@@ -69,6 +69,7 @@ pub mod episode;
 pub mod event;
 pub mod fact;
 pub mod grant;
+pub mod learnt;
 pub mod pace;
 pub mod path;
 pub mod recover;

@@ -17,6 +17,8 @@ use eifel_path::background::Source;
 use eifel_path::link::NextEvent;
 use eifel_path::parcel::{DropCause, Mark, Outcome, Parcel};
 use eifel_path::proxy::Filtered;
+use eifel_recovery::learnt::Learnt;
+use std::collections::BTreeMap;
 
 /// Instruments that only observed runs have.
 #[derive(Default)]
@@ -82,6 +84,8 @@ pub struct Network<const IN_ORDER: bool> {
     pub ip: Version,
     /// Bytes that a segment's headers take on links; `None` for their actual length.
     pub header_bytes: Option<u32>,
+    /// What ended connections have learnt, by the sender's node and its peer's.
+    pub learnt: BTreeMap<(u16, u16), Learnt>,
     /// Instruments of an observed run.
     pub observers: Observers,
     /// Kept between events, so that it is allocated only once.

@@ -42,11 +42,7 @@ pub fn open<const IN_ORDER: bool>(
     let [from_port, to_port] = ports(index);
     let ports = [Ports { local: from_port, remote: to_port }, Ports { local: to_port, remote: from_port }];
     let make = |end: End| -> Result<Connection, Error> {
-        let sender = match end {
-            End::From => &agreed.sender,
-            End::To => &agreed.answering_sender,
-        };
-        let engine = Engine::new(sender).map_err(|error| Error::Engine { flow: flow.name.clone(), error })?;
+        let engine = engine(net, agreed, flow, end)?;
         let (own, other) = (end.index(), end.other().index());
         Ok(match (agreed.opening, end) {
             (Opening::Handshake, End::From) | (Opening::Simultaneous, _) => {
@@ -106,6 +102,24 @@ pub fn open<const IN_ORDER: bool>(
         running.pump(net, End::To);
     }
     Ok(())
+}
+
+/// Creates the engine of one end, which may begin with what an earlier connection has learnt.
+fn engine<const IN_ORDER: bool>(
+    net: &Network<IN_ORDER>,
+    agreed: &Agreed,
+    flow: &Flow,
+    end: End,
+) -> Result<Engine, Error> {
+    let (sender, path) = match end {
+        End::From => (&agreed.sender, (flow.from as u16, flow.to as u16)),
+        End::To => (&agreed.answering_sender, (flow.to as u16, flow.from as u16)),
+    };
+    let mut engine = Engine::new(sender).map_err(|error| Error::Engine { flow: flow.name.clone(), error })?;
+    if let Some(learnt) = net.learnt.get(&path).filter(|_| agreed.shares[end.index()]) {
+        engine.inherit(learnt);
+    }
+    Ok(engine)
 }
 
 /// Returns the ports of the two ends of a flow.

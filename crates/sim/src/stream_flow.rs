@@ -20,6 +20,8 @@ pub struct StreamFlow {
     pub session: Session,
     /// Whether segments open and close its connection.
     pub handshake: bool,
+    /// Whether each end leaves what it has learnt to the next connection, and inherits it.
+    pub shares: [bool; 2],
 }
 
 impl StreamFlow {
@@ -58,7 +60,7 @@ impl StreamFlow {
             self.observe(net, end);
         }
         if matches!(self.session.progress, Progress::Read { .. }) {
-            self.end_if_quiet();
+            self.end_if_quiet(net);
         }
     }
 
@@ -118,7 +120,7 @@ impl StreamFlow {
 
     /// Ends the flow if its connection is closed or, without a handshake, everything is
     /// acknowledged. The application must have read everything.
-    fn end_if_quiet(&mut self) {
+    fn end_if_quiet<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         let Some(ends) = &self.ends else { return };
         let quiet = ends.iter().all(|endpoint| {
             let connection = &endpoint.connection;
@@ -128,6 +130,9 @@ impl StreamFlow {
             }
         });
         if quiet {
+            for endpoint in ends.iter().filter(|endpoint| self.shares[endpoint.end.index()]) {
+                net.learnt.insert(endpoint.path, endpoint.connection.engine().learnt());
+            }
             self.session.end();
         }
     }

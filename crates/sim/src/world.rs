@@ -28,6 +28,7 @@ use eifel_base::time::{Duration, Instant};
 use eifel_path::background::Source;
 use eifel_path::link::Link;
 use eifel_path::stream::Stream;
+use std::collections::BTreeMap;
 
 /// Slots of the event queue for each flow: a timer at each end, and an alarm.
 pub const SLOTS_PER_FLOW: usize = 3;
@@ -91,6 +92,7 @@ impl<'a, const IN_ORDER: bool> World<'a, IN_ORDER> {
             drops: vec![Drops::default(); 2 * scenario.flows.len()],
             ip: scenario.ip,
             header_bytes: scenario.header_bytes,
+            learnt: BTreeMap::new(),
             observers,
             outcomes: Vec::new(),
         };
@@ -157,7 +159,8 @@ fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: 
             let handshake = connection.opening.by_segments();
             let ahead = |bytes: Option<u64>| flow.end.is_some() || (carries_bytes && bytes.is_none());
             let app = stream_app(application, handshake, ahead, stream);
-            Running::Stream(StreamFlow { ends: None, session: session(app, &connection.reading), handshake })
+            let shares = connection.shares;
+            Running::Stream(StreamFlow { ends: None, session: session(app, &connection.reading), handshake, shares })
         }
         Traffic::Messages { application, association } => {
             let session = session(stream_app(application, true, |_| false, stream), &association.reading);

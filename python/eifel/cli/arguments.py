@@ -100,6 +100,12 @@ def _add_compare(commands: Commands) -> None:
         "KEY.PATH=VALUE",
         "with one scenario: compare it with a copy that has this value; with several: set this value in all",
     )
+    parser.word(
+        "--protocols",
+        "NAMES",
+        "with one scenario: compare these over its path, and recommend one; all, or some of "
+        "reno,eifel,sctp,rfc6675+eifel,rack+eifel,sctp+eifel",
+    )
     parser.positive("--repetitions", "N", "the number of repetitions (default: the scenarios')")
     parser.natural("--seed", "S", "the seed (default: the first scenario's)")
     parser.word("--flow", "NAME", "the flow that is compared (default: the first)")

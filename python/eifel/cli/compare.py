@@ -14,6 +14,7 @@ from eifel.cli.output import console, heading, note, number, print_json, progres
 from eifel.comparison import Comparison, Difference, compare
 from eifel.errors import BadInputError
 from eifel.files import opened
+from eifel.recommendation import CANDIDATES, protocols
 from eifel.runs import run
 
 LONGEST_LABEL = 48
@@ -25,15 +26,24 @@ def command(options: argparse.Namespace) -> int:
     names, sources = _variants(options)
     repetitions = options.repetitions or max(source.repetitions for source in sources)
     with progress("running") as advance:
-        found = compare(sources, repetitions=repetitions, flow=options.flow, threads=options.jobs, progress=advance)
+        runs = compare(sources, repetitions=repetitions, flow=options.flow, threads=options.jobs, progress=advance)
+    found = replace(runs, names=names)
     if options.plot:
         _plot(found, (names, sources), options)
     if options.json:
         head = {"scenarios": names, "seed": sources[0].seed, "repetitions": repetitions, "flow": found.flow}
-        print_json("compare", {**head, "numbers": [_json(difference) for difference in found.numbers]})
+        advice = {"recommendation": _recommendation(found)} if options.protocols else {}
+        print_json("compare", {**head, "numbers": [_json(difference) for difference in found.numbers], **advice})
         return OK
     out = console()
     out.print(heading(f"flow {found.flow}  seed {sources[0].seed}, means of {repetitions} repetitions"))
+    if options.protocols and repetitions > 1:
+        *rows, sentence = str(found.recommendation()).splitlines()
+        for line in rows:
+            out.print(Text(line))
+        out.print(heading(sentence))
+        if not options.verbose:
+            return OK
     for letter, name in zip(_letters(len(names)), names, strict=True):
         out.print(Text(f"{letter}  {name}"))
     _show(found.numbers, len(names), verbose=options.verbose)
@@ -77,12 +87,23 @@ def _plot(
 
 
 def _variants(options: argparse.Namespace) -> tuple[list[str], list[scenarios.Source]]:
-    """Returns the names and scenarios to compare: several files, or one file unchanged and with each `--set`."""
+    """Returns the names and scenarios to compare.
+
+    They are several files, one file with each of `--protocols`, or one file unchanged and with each `--set`.
+    """
     given = [scenarios.load(name) for name in options.scenarios]
     names = list(options.scenarios)
+    if options.protocols:
+        if len(given) > 1:
+            raise BadInputError("--protocols: several scenarios; expected one, whose path all protocols use")
+        chosen = CANDIDATES if options.protocols == "all" else options.protocols.split(",")
+        each = protocols(given[0], chosen, flow=options.flow)
+        names, given = list(each), list(each.values())
     if len(given) == 1:
         if not options.set:
-            raise BadInputError(f"compare {names[0]}: with what? expected another scenario, or --set KEY.PATH=VALUE")
+            raise BadInputError(
+                f"compare {names[0]}: with what? expected another scenario, --set KEY.PATH=VALUE or --protocols all"
+            )
         given += [scenarios.override(given[0], scenarios.parse_settings([setting])) for setting in options.set]
         names += [f"{names[0]} with {setting}" for setting in options.set]
     else:
@@ -113,6 +134,15 @@ def _show(numbers: Sequence[Difference], count: int, *, verbose: bool) -> None:
             differences.append(number(difference.mean, difference.half_width) + mark)
         shown.add_row(one.name, *(number(mean.mean) for mean in one.means), *differences)
     console().print(shown)
+
+
+def _recommendation(found: Comparison) -> dict[str, Any] | None:
+    """Returns the recommendation for programs; None for a single repetition."""
+    if len(found["goodput_bps"].values[0]) < 2:
+        return None
+    advice = found.recommendation()
+    less = [{"protocol": name, "mean": one.mean, "interval95": one.interval} for name, one in advice.less.items()]
+    return {"protocol": advice.best, "equal": advice.equal, "less_percent": less}
 
 
 def _json(one: Difference) -> dict[str, Any]:

@@ -31,9 +31,9 @@ NOT_HERE = (
         "`rfc6675` has their other ways",
     ),
     (
-        "Shared control blocks",
+        "Ensemble sharing",
         "RFC 9040",
-        "connections to one destination share what they learnt, which Gurtov and Ludwig suggest for the timer",
+        "connections that are open at the same time share what they learn; `temporal_sharing` is for consecutive ones",
     ),
     (
         "CMT",

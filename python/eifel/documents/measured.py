@@ -38,6 +38,7 @@ ARTEFACTS = (
     "responding.table4",
     "responding.rfc5681",
     "responding.adaptation",
+    "responding.sharing",
     "detectors.adapting",
     "responding.calibration",
     "responding.front",

@@ -52,7 +52,10 @@ def _run() -> Schema:
 def _compare() -> Schema:
     values = array(maybe(NUM))
     number = record({"name": STR, "mean": values, "difference": values, "interval95": array(maybe(pair(NUM)))})
-    return record({"scenarios": array(STR), "seed": INT, "repetitions": INT, "flow": STR, "numbers": array(number)})
+    less = record({"protocol": STR, "mean": NUM, "interval95": pair(NUM)})
+    advice = record({"protocol": STR, "equal": array(STR), "less_percent": array(less)})
+    head = {"scenarios": array(STR), "seed": INT, "repetitions": INT, "flow": STR, "numbers": array(number)}
+    return record(head, {"recommendation": maybe(advice)})
 
 
 def _sweep() -> Schema:

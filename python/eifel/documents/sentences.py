@@ -214,6 +214,27 @@ def adaptation(store: Stored) -> list[tuple[str, str]]:
     )
 
 
+def sharing(store: Stored) -> list[tuple[str, str]]:
+    """Returns docs/internals/findings.md's sentences about transfers that share what they learn."""
+
+    def of(path: str, transfers: str, adaptation: str, column: str = "spurious_rtos") -> float:
+        keys = {"path": path, "transfers": transfers, "adaptation": adaptation}
+        return mean(store, "responding.sharing", column, **keys)
+
+    times = (of(SPIKES, transfers, "delay", "time_s") for transfers in ("alone", "shared"))
+    alone, shared = (f"{of(SPIKES, transfers, 'delay'):.3f}" for transfers in ("alone", "shared"))
+    first, lasting, estimate = (
+        f"{of(OSCILLATES, *one):.3f}" for one in (("alone", "min++"), ("shared", "min++"), ("shared", "std"))
+    )
+    return quoted(
+        FINDINGS,
+        f"a raised minimum leaves {lasting} spurious timeouts a transfer if it is shared, and {first} if not",
+        f"SRTT and RTTVAR alone, shared without an adaptation, raise them to {estimate}",
+        f"the minimum by the last delay leaves {shared} instead of {alone}, and a transfer takes "
+        f"{' s instead of '.join(f'{time:.1f}' for time in reversed([*times]))}",
+    )
+
+
 def adapting(store: Stored) -> list[tuple[str, str]]:
     """Returns docs/internals/findings.md's sentences about senders that learn."""
 
@@ -259,5 +280,6 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
         *found(store),
         *proof(store),
         *adaptation(store),
+        *sharing(store),
         *adapting(store),
     ]

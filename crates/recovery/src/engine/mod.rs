@@ -18,6 +18,7 @@ pub use send::Offer;
 pub use snapshot::Snapshot;
 
 use crate::episode::Episode;
+use crate::learnt::Learnt;
 use crate::path::{Flight, Path};
 use crate::recover::{Alarm, Attention, Recovery};
 use crate::registry::Error;
@@ -99,6 +100,17 @@ impl Engine {
         }
         self.path.open(now, negotiated, handshake.expiries);
         self.update_view(now);
+    }
+
+    /// Begins with what an earlier connection to the destination [learnt](Self::learnt). To be called
+    /// before the first segment.
+    pub fn inherit(&mut self, learnt: &Learnt) {
+        self.path.inherit(learnt);
+    }
+
+    /// Returns what the next connection to the destination may [inherit](Self::inherit).
+    pub fn learnt(&self) -> Learnt {
+        self.path.rto.learnt()
     }
 
     /// Returns whether loss recovery needs duplicate ACKs even while nothing is outstanding: one

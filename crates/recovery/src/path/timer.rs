@@ -2,10 +2,24 @@
 
 use super::Path;
 use crate::fact::Acked;
+use crate::learnt::Learnt;
 use crate::rto::{RestartedBy, Sample, TimerChange};
 use eifel_base::time::{Duration, Instant};
 
 impl Path {
+    /// Begins with what an earlier connection learnt of the path.
+    pub(crate) fn inherit(&mut self, learnt: &Learnt) {
+        if let Some(estimate) = learnt.estimate {
+            self.rto.change(TimerChange::Inherit(estimate));
+        }
+        self.rto.change(TimerChange::RaiseMinimumTo(learnt.minimum));
+        if learnt.held_expiries > 0 {
+            self.rto.change(TimerChange::HoldBackOff);
+            (0..learnt.held_expiries).for_each(|_| self.rto.back_off());
+        }
+        self.watch.on_smoothed(self.rto.srtt());
+    }
+
     /// Starts the timer for a segment sent now, with a full RTO. Nothing is retransmitted earlier.
     /// [rfc6298:5.a]
     pub(crate) fn start_timer(&mut self, now: Instant) {

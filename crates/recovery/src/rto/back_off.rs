@@ -3,6 +3,7 @@
 
 use super::TimerChange;
 use crate::episode::Estimate;
+use crate::learnt::Learnt;
 use crate::registry::Parameters;
 use eifel_base::time::Duration;
 
@@ -34,6 +35,8 @@ pub enum Seed {
         /// The estimate before the timeout.
         before: Estimate,
     },
+    /// The estimate of an earlier connection to the destination.
+    Inherited(Estimate),
 }
 
 /// The back-off of one timer.
@@ -97,6 +100,7 @@ impl BackOff {
                 self.expiries = 0;
                 return Some(Seed::AtLeast { sample, before });
             }
+            TimerChange::Inherit(estimate) => return Some(Seed::Inherited(estimate)),
             TimerChange::RaiseInitial(least) => {
                 self.limits.initial = self.limits.initial.max(least);
                 self.expiries = 0;
@@ -112,6 +116,11 @@ impl BackOff {
             TimerChange::ResetMinimum => self.minimum = self.limits.minimum,
         }
         None
+    }
+
+    /// Returns what the next connection may inherit, with the estimator's `estimate`.
+    pub(super) fn learnt(&self, estimate: Option<Estimate>) -> Learnt {
+        Learnt { estimate, minimum: self.minimum, held_expiries: if self.held { self.expiries } else { 0 } }
     }
 
     /// Raises the minimum, up to the maximum. Otherwise a detector that is often wrong would raise

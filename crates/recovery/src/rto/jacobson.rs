@@ -21,6 +21,7 @@ pub(super) fn next(estimate: Option<Estimate>, rtt: Duration) -> Estimate {
 pub(super) fn seeded(seed: Seed, granularity: Duration) -> Estimate {
     match seed {
         Seed::First(sample) => first(sample),
+        Seed::Inherited(estimate) => estimate,
         Seed::AtLeast { sample, before } => {
             Estimate { srtt: sample.max(before.srtt + granularity * 2), rttvar: before.rttvar.max(sample / 2) }
         }

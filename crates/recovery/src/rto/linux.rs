@@ -110,7 +110,7 @@ impl Estimator for Linux {
         let rtt_seq = self.variables.map_or(0, |now| now.rtt_seq);
         self.variables = Some(match seed {
             Seed::First(sample) => Variables::first(sample.as_nanos(), self.minimum, rtt_seq),
-            Seed::AtLeast { .. } => {
+            Seed::AtLeast { .. } | Seed::Inherited(_) => {
                 let Estimate { srtt, rttvar } = jacobson::seeded(seed, Duration::ZERO);
                 Variables::new(srtt.as_nanos(), rttvar.as_nanos() * 4, self.minimum, rtt_seq)
             }

@@ -21,6 +21,7 @@ pub use timing::Timing;
 use crate::congest::Window;
 use crate::detect::Outcome;
 use crate::episode::Estimate;
+use crate::learnt::Learnt;
 use crate::registry::Parameter;
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
@@ -82,6 +83,8 @@ pub enum TimerChange {
         /// SRTT and RTTVAR before the timeout.
         before: Estimate,
     },
+    /// Begin with the estimate of an earlier connection to the destination (RFC 9040).
+    Inherit(Estimate),
     /// Raise the RTO before the first sample to at least this value (RFC 6298, section 5.7).
     RaiseInitial(Duration),
     /// Keep the back-off through further samples.
@@ -101,7 +104,7 @@ pub enum TimerChange {
 /// A retransmission timer's arithmetic. The engine, not the timer, keeps the instant at which it
 /// was started.
 ///
-/// Algorithms implement none of its ten methods: each is an estimator in a [`timer`]. `srtt` and
+/// Algorithms implement none of its eleven methods: each is an estimator in a [`timer`]. `srtt` and
 /// `sample_and_start` exist because nearly every ACK needs them, and one call is cheaper than
 /// three.
 pub trait Rto: Send + DuplicateRto {
@@ -135,4 +138,6 @@ pub trait Rto: Send + DuplicateRto {
     }
     /// Applies a change that a response or an adaptation requests.
     fn change(&mut self, change: TimerChange);
+    /// Returns what the next connection to the destination may inherit.
+    fn learnt(&self) -> Learnt;
 }

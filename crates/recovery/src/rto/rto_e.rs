@@ -137,6 +137,10 @@ impl RtoE {
     pub(super) fn seed(&mut self, seed: Seed) {
         match seed {
             Seed::First(sample) => self.begin(sample),
+            Seed::Inherited(estimate) => {
+                self.latest = Some(nanos(estimate.srtt));
+                (self.srtt, self.rttvar) = (nanos(estimate.srtt), nanos(estimate.rttvar));
+            }
             // RFC 4015, section 3.1, steps 0 and 11.
             Seed::AtLeast { sample, before } => {
                 self.begin(sample);

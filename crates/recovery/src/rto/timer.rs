@@ -5,6 +5,7 @@ use super::back_off::{BackOff, Limits, Seed};
 use super::{RestartedBy, Rto, Sample, TimerChange};
 use crate::detect::Outcome;
 use crate::episode::Estimate;
+use crate::learnt::Learnt;
 use crate::view::View;
 use eifel_base::time::{Duration, Instant};
 
@@ -104,5 +105,9 @@ impl<E: Estimator> Rto for Timer<E> {
             self.estimator.seed(seed);
         }
         self.refresh();
+    }
+
+    fn learnt(&self) -> Learnt {
+        self.back_off.learnt(self.estimator.estimate())
     }
 }

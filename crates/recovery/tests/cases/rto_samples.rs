@@ -3,7 +3,10 @@
 //! verdicts request.
 
 use eifel_base::time::Duration;
+use eifel_recovery::engine::{Config, Engine};
 use eifel_recovery::episode::Estimate;
+use eifel_recovery::learnt::Learnt;
+use eifel_recovery::registry::Choice;
 use eifel_recovery::rto::rfc6298::{Bounds, Ends, Rfc6298};
 use eifel_recovery::rto::timer::Timer;
 use eifel_recovery::rto::{Rto, TimerChange};
@@ -229,4 +232,48 @@ fn the_bounds_hold_before_the_first_sample() {
         ms(60_000),
         "never above the maximum"
     );
+}
+
+#[test]
+fn the_next_timer_begins_with_the_estimate_of_the_last() {
+    let mut timer = Rfc6298::timer(DEFAULT, Ends::Sample);
+    assert_eq!(timer.learnt(), Learnt { estimate: None, minimum: ms(1000), held_expiries: 0 });
+    sample(&mut timer, ms(2000));
+    let estimate = Estimate { srtt: ms(2000), rttvar: ms(1000) };
+    assert_eq!(timer.learnt(), Learnt { estimate: Some(estimate), minimum: ms(1000), held_expiries: 0 });
+    let mut next = Rfc6298::timer(DEFAULT, Ends::Sample);
+    next.change(TimerChange::Inherit(estimate));
+    assert_eq!(next.rto(), ms(6000));
+    // RTTVAR = 3/4 x 1000 + 1/4 x 1000, SRTT = 7/8 x 2000 + 1/8 x 1000.
+    sample(&mut next, ms(1000));
+    assert_eq!(next.estimate(), Some(Estimate { srtt: ms(1875), rttvar: ms(1000) }));
+    assert_eq!(next.rto(), ms(5875));
+}
+
+#[test]
+fn a_back_off_is_left_behind_only_if_it_is_held() {
+    let mut timer = Rfc6298::timer(DEFAULT, Ends::Sample);
+    timer.back_off();
+    assert_eq!(timer.learnt().held_expiries, 0);
+    timer.change(TimerChange::HoldBackOff);
+    timer.back_off();
+    timer.change(TimerChange::RaiseMinimum(ms(500)));
+    assert_eq!(timer.learnt(), Learnt { estimate: None, minimum: ms(1500), held_expiries: 2 });
+}
+
+/// By every timer: 2 s and four times 250 ms, the sum doubled twice. Linux keeps a deviation of at
+/// least 200 ms, which is less; RTO_E weighs RTTVAR otherwise; a fixed timer has no estimate.
+#[test]
+fn an_engine_begins_with_what_the_last_one_learnt() {
+    let learnt =
+        Learnt { estimate: Some(Estimate { srtt: ms(2000), rttvar: ms(250) }), minimum: ms(1500), held_expiries: 2 };
+    for (name, rto) in [("rfc6298", Some(12_000)), ("linux", Some(12_000)), ("eifel", None)] {
+        let config = Config { rto: Choice::named(name), ..Config::default() };
+        let mut engine = Engine::new(&config).unwrap();
+        engine.inherit(&learnt);
+        assert_eq!(engine.learnt(), learnt, "{name}");
+        let snapshot = engine.snapshot();
+        assert_eq!(snapshot.srtt, Some(ms(2000)), "{name}");
+        assert!(rto.is_none_or(|rto| snapshot.rto == ms(rto)), "{name}: {:?}", snapshot.rto);
+    }
 }

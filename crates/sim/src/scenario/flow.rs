@@ -235,9 +235,11 @@ fn traffic(top: &Reader<'_>, table: &Reader<'_>) -> Result<Traffic, Fault> {
         (_, Some(_)) => Opening::Simultaneous,
         _ => Opening::Handshake,
     };
+    let shares = [End::From, End::To]
+        .map(|end| Layers::new("tcp", end, table, top).of(&["temporal_sharing"]).switch("temporal_sharing"));
     let connection =
-        Box::new(Connection { opening, settings, sender, answering_settings, answering_sender, liar, reading, isns });
-    Ok(Traffic::Stream { application, connection })
+        Connection { opening, settings, sender, answering_settings, answering_sender, shares, liar, reading, isns };
+    Ok(Traffic::Stream { application, connection: Box::new(connection) })
 }
 
 /// Keys of a flow that are only for associations.

@@ -201,6 +201,8 @@ pub struct Connection {
     pub answering_settings: eifel_tcp::Settings,
     /// Algorithms of the end that answers.
     pub answering_sender: engine::Config,
+    /// Whether each end shares what it learns of the path with later connections.
+    pub shares: [bool; 2],
     /// The lie of the end that answers; `None` if it is honest.
     pub liar: Option<liar::Kind>,
     /// How both applications read; `None` if they read at once.

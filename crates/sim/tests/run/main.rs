@@ -21,5 +21,6 @@ mod queues;
 mod sctp;
 mod sctp_addresses;
 mod sctp_liars;
+mod sharing;
 mod streaming;
 mod table;

@@ -30,7 +30,7 @@ ADAPTATIONS: Mapping[str, str | Mapping[str, Any]] = {
 """Table 4's adaptations, and the further ones: the minimum by the last delay or by the average."""
 RAISING = ("min++", "delay", "average")
 
-_LEFT_OPEN = (
+LEFT_OPEN = (
     *settings.FITTED,
     Setting(
         "gain of the average",
@@ -47,20 +47,21 @@ _LEFT_OPEN = (
 )
 
 
-def _scenario(path: str, adaptation: str) -> dict[str, Any]:
+def scenario(path: str, adaptation: str) -> dict[str, Any]:
+    """Returns the scenario of a row."""
     recovery = "reno-sack" if path == GENUINE else "fack"
-    scenario = settings.dumbbell(recovery, eifel=True, congested=path != OSCILLATES)
-    scenario["flow"][0]["sender"]["after_spurious"] = ADAPTATIONS[adaptation]
+    made = settings.dumbbell(recovery, eifel=True, congested=path != OSCILLATES)
+    made["flow"][0]["sender"]["after_spurious"] = ADAPTATIONS[adaptation]
     if path == OSCILLATES:
-        del scenario["spike"]
-        scenario["flow"][0]["application"] = {"kind": "bulk", "bytes": BYTES}
-        scenario["flow"][0]["start_s"] = {"uniform": [0, FULL_S + NARROW_S]}
-        scenario["dumbbell"]["bottleneck"]["rate_changes"] = [
+        del made["spike"]
+        made["flow"][0]["application"] = {"kind": "bulk", "bytes": BYTES}
+        made["flow"][0]["start_s"] = {"uniform": [0, FULL_S + NARROW_S]}
+        made["dumbbell"]["bottleneck"]["rate_changes"] = [
             {"at_s": number * (FULL_S + NARROW_S) + at, "rate_bps": rate}
             for number in range(CHANGES)
             for at, rate in ((FULL_S, NARROW_BPS), (FULL_S + NARROW_S, settings.BOTTLENECK_BPS))
         ]
-    return scenario
+    return made
 
 
 def _spurious(measured: Measured, path: str, adaptation: str) -> float:
@@ -82,13 +83,13 @@ ARTEFACT = Artefact(
     source=f"{settings.SOURCE}, sections III.C and IV.B",
     columns=settings.COLUMNS,
     rows=tuple(
-        Row({"path": path, "adaptation": adaptation}, _scenario(path, adaptation))
+        Row({"path": path, "adaptation": adaptation}, scenario(path, adaptation))
         for path in (SPIKES, GENUINE, OSCILLATES)
         for adaptation in ADAPTATIONS
     ),
     method=Repeated(repetitions=settings.REPETITIONS),
     seed=settings.SEED,
-    fitted=_LEFT_OPEN,
+    fitted=LEFT_OPEN,
     claims=(
         Claim(
             "a minimum by the last delay saves two fifths of table 4's spurious timeouts or more, as back-off does; "

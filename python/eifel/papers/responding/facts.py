@@ -23,6 +23,12 @@ def first_timeout_is_spurious(result: Result) -> bool:
     return str(timeout_episodes(result)["truth"][0]) == "spurious"
 
 
+def first_timeout_is_detected(result: Result) -> bool:
+    """Returns whether the first timeout was spurious, and the detector said so."""
+    episode = timeout_episodes(result)
+    return [str(episode[name][0]) for name in ("truth", "verdict")] == ["spurious", "spurious"]
+
+
 def goes_back_n(result: Result, share: float = 0.8) -> bool:
     """Returns whether at least this share of the flight at the first timeout is retransmitted needlessly."""
     episode = timeout_episodes(result)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Column, Draw, Measured, Recorded, Row, Setting, cited, counts
-from eifel.papers.claims import number
-from eifel.papers.responding import settings
+from eifel.papers.claims import of
+from eifel.papers.responding import facts, settings
 from eifel.plots import Figure, time_sequence_figure, timer_figure
 from eifel.plots import overview as overview_figure
 
@@ -21,7 +21,7 @@ COLUMNS = (
         "fast_retransmits",
     ),
 )
-DETECTED = Claim("the timeout is spurious, and detected", number("detected_spurious", lambda count: count >= 1))
+DETECTED = Claim("the timeout is spurious, and detected", of(facts.first_timeout_is_detected))
 
 
 def time_sequence(measured: Measured) -> Figure:

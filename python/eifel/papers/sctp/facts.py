@@ -63,6 +63,22 @@ def restored(result: Result) -> int:
     return int(after["cwnd"][same][-1])
 
 
+def restores_window(result: Result) -> bool:
+    """Returns whether the first verdict "spurious" restores the ssthresh that its loss signal cut, and raises cwnd."""
+    episode = result.of("episodes").where(verdict="spurious", path=PRIMARY)
+    window = cwnd(result, PRIMARY)
+    before, cut, after = (
+        window.rows(rows)
+        for rows in (
+            window["t_ns"] < episode["opened_ns"][0],
+            window["t_ns"] == episode["opened_ns"][0],
+            window["t_ns"] == episode["verdict_ns"][0],
+        )
+    )
+    thresholds = [int(one["ssthresh"][-1]) for one in (before, cut, after)]
+    return thresholds[0] == thresholds[2] != thresholds[1] and int(after["cwnd"][-1]) > int(cut["cwnd"][-1])
+
+
 def restores_less(than: str) -> Check:
     """Checks that the drawn run restores a smaller window than another run."""
     return lambda m: restored(m.result(run="drawn")) < restored(m.result(run=than))

@@ -24,10 +24,13 @@ LOSSLESS_S = 55
 LOST = range(257, 267)
 """The ten segments that the queue drops in figures 7 and 8, from the printed 257 on."""
 LOSSY_KBPS = 50
+STATED_KBPS = 46.8
+STATED = f"{STATED_KBPS} kbit/s"
+"""The run at the rate of section II."""
 LOSSY = Setting(
     "rate of figures 7 to 9",
-    f"{LOSSY_KBPS} kbit/s",
-    "not stated; in steps of 0.5 kbit/s from 46.8 the first with a fast retransmit at 47.8 s",
+    f'{LOSSY_KBPS} kbit/s; in the run "{STATED}" that of section II',
+    'not stated, but "the same topology"; in steps of 0.5 kbit/s from 46.8 the first with a fast retransmit at 47.8 s',
     rows=("all rows of figure 8, by the instant of the fast retransmit",),
 )
 
@@ -65,16 +68,16 @@ def _draw(measured: Measured) -> Figure:
 
 def _lossless(sender: str, bugfix: bool | None = None) -> dict[str, Any]:
     """Returns a session of section II.B-D: 46.8 kbit/s, small window."""
-    made = settings.scenario(sender, 46.8, "small", "spike", spike=settings.one_spike(), duration_s=LOSSLESS_S)
+    made = settings.scenario(sender, STATED_KBPS, "small", "spike", spike=settings.one_spike(), duration_s=LOSSLESS_S)
     if bugfix is not None:
         recover = made["flow"][0]["sender"]["recover"]
         made["flow"][0]["sender"]["recover"] = {**recover, "bugfix": bugfix}
     return made
 
 
-def _lossy(sender: str, case: str = "spike+loss") -> dict[str, Any]:
+def _lossy(sender: str, case: str = "spike+loss", kbps: float = LOSSY_KBPS) -> dict[str, Any]:
     """Returns a session of section III.A: large window, queue of 50 packets."""
-    return settings.scenario(sender, LOSSY_KBPS, "large", case, spike=settings.one_spike())
+    return settings.scenario(sender, kbps, "large", case, spike=settings.one_spike())
 
 
 ERRORS = "link errors"
@@ -160,19 +163,28 @@ def _as_reno() -> dict[str, Any]:
     return made
 
 
-def _released(run: str) -> tuple[Claim, ...]:
-    """Claims of a run what the paper prints of the spike's end."""
-    printed: Mapping[str, Callable[[Result], bool]] = {
-        "60 segments are released": lambda result: _held(result) == 60,
-        "10 are dropped": lambda result: result.main["drops"] == 10,
-        "257 is fast retransmitted": lambda result: _again(result, cause="fast-retransmit")["segment"][0] == 257,
-    }
+RELEASED, DROPPED, FAST_RETRANSMITTED, STALLS = (
+    "60 segments are released",
+    "10 are dropped",
+    "257 is fast retransmitted",
+    "transmission stalls for about 30 s, by 3 s at most another time",
+)
+_PRINTED: Mapping[str, Callable[[Result], bool]] = {
+    RELEASED: lambda result: _held(result) == 60,
+    DROPPED: lambda result: result.main["drops"] == 10,
+    FAST_RETRANSMITTED: lambda result: _again(result, cause="fast-retransmit")["segment"][0] == 257,
+    STALLS: lambda result: abs(_stalled_s(result) - 30.2) <= 3,
+}
+"""What the paper prints of figure 8 from the spike's end on."""
 
-    def claim(text: str, check: Callable[[Result], bool]) -> Claim:
-        said = f"... with timestamps that the link does not carry, and a sample a round trip: {text}"
-        return Claim(said, lambda measured: check(measured.result(run=run)))
 
-    return tuple(claim(text, check) for text, check in printed.items())
+def _of_run(run: str, setting: str, *printed: str) -> tuple[Claim, ...]:
+    """Claims printed values of another run than the drawn one. `setting` says what differs."""
+
+    def claim(text: str) -> Claim:
+        return Claim(f"... {setting}: {text}", lambda measured: _PRINTED[text](measured.result(run=run)))
+
+    return tuple(map(claim, printed))
 
 
 FIGURE_2 = _figure(
@@ -204,7 +216,7 @@ FIGURE_3 = _figure(
     *dualrtt.DECIDES,
     Claim(
         "segments 132-150 are not retransmitted",
-        lambda m: not {*range(132, 151)} & {*dualrtt.retransmitted(m.results[0])},
+        of(lambda result: not {*range(132, 151)} & {*_again(result)["segment"].tolist()}),
     ),
     Claim("no duplicate ACK causes a spurious fast retransmit", lambda m: m.mean("fast_retransmits", run="drawn") == 0),
 )
@@ -223,7 +235,12 @@ FIGURE_4 = _figure(
 FIGURE_7 = _figure(
     7,
     "TCP Reno in a delay spike with packet loss (bug fix on)",
-    {"drawn": _lossy("reno"), "no losses": _lossy("reno", "spike"), ERRORS: _link_errors("reno")},
+    {
+        "drawn": _lossy("reno"),
+        "no losses": _lossy("reno", "spike"),
+        ERRORS: _link_errors("reno"),
+        STATED: _lossy("reno", kbps=STATED_KBPS),
+    },
     Claim("at the end of the spike 60 segments are released", of(lambda result: _held(result) == 60)),
     Claim("10 segments are dropped by the queue", count("drops", 10)),
     Claim("the spike causes one timeout", count("spurious_timeouts", 1)),
@@ -246,10 +263,16 @@ FIGURE_8 = _figure(
         "reno": _lossy("reno"),
         settings.NOT_CARRIED: _as_reno(),
         ERRORS: _link_errors("eifel"),
+        STATED: _lossy("eifel", kbps=STATED_KBPS),
     },
     Claim("at the end of the spike 60 segments are released", of(lambda result: _held(result) == 60)),
     Claim("10 segments are dropped by the queue", count("drops", 10)),
-    *_released(settings.NOT_CARRIED),
+    *_of_run(
+        settings.NOT_CARRIED,
+        "with timestamps that the link does not carry, and a sample a round trip",
+        *(RELEASED, DROPPED, FAST_RETRANSMITTED),
+    ),
+    *_of_run(STATED, f"at {STATED}, as in section II", RELEASED, DROPPED, STALLS),
     Claim("Eifel detects the spurious timeout, and resumes transmitting new segments", of(facts.resumes_with_new_data)),
     Claim(
         "the sender fast retransmits segment 257",
@@ -285,7 +308,12 @@ FIGURE_8 = _figure(
 FIGURE_9 = _figure(
     9,
     "SCTP in a delay spike with packet loss",
-    {"drawn": _lossy("sctp"), "no losses": _lossy("sctp", "spike"), "reno": _lossy("reno")},
+    {
+        "drawn": _lossy("sctp"),
+        "no losses": _lossy("sctp", "spike"),
+        "reno": _lossy("reno"),
+        STATED: _lossy("sctp", kbps=STATED_KBPS),
+    },
     Claim("10 segments are dropped by the queue", count("drops", 10)),
     Claim("go-back-N recovers the lost segments", of(_lost_come_again_by_timeout)),
     Claim("the loss has not much effect: a tenth of what is delivered at most", _costs_little),

@@ -184,6 +184,13 @@ pub(in super::super) static TCP: Table = table("tcp", "The settings of both ends
             Switch(false),
             "Whether a FIN without data leaves though cwnd is full (Linux).",
         ),
+        default(
+            "temporal_sharing",
+            Kind::Switch,
+            Switch(false),
+            "Whether an end begins with what its last connection to the same node had learnt when it ended: SRTT, RTTVAR, a \
+             raised minimum of the RTO, a back-off that is held (RFC 9040).",
+        ),
         default("time_wait_s", SECONDS, Number(60.0), "Length of TIME-WAIT."),
         default(
             "time_wait",
