@@ -328,6 +328,7 @@ impl Evidence {
         }
         let newly = &self.newly_acked;
         let data_behind = newly.duplicates > 0 || newly.count > MOST_DELAYED;
+        let refuses_silently = point.sack && self.receiver_reports.may_refuse_silently(ack.when.nanos);
         for start in &self.active {
             let Some(one) = self.segments.get_mut(start) else { continue };
             match &mut one.answer {
@@ -341,6 +342,9 @@ impl Evidence {
                     let fills = *start <= block.start && !stream.may_miss_before(block.start);
                     let echo = ack.echo.filter(|_| fills && stream.is_stamped());
                     one.answer = Some(Answered { when: ack.when, echo, up_to: Some(block.end) });
+                    if let Some(echo) = echo.filter(|_| refuses_silently) {
+                        one.first.may_be_refused |= one.is_older_than(echo);
+                    }
                     // With SACK, an earlier ACK would have reported it.
                     let silently = !fills && !point.sack && (data_behind || newly.beyond(one.end));
                     one.arrived_before = filled_by.filter(|_| silently);
@@ -382,8 +386,12 @@ impl Evidence {
         let implied = ack.reports.dsack.is_none() && !news && self.implies_duplicate(stream, ack, point);
         let refuses = ack.plain && !ack.advances && !news && ack.reports.dsack.is_none();
         if let Some(echo) = ack.echo.filter(|_| point.sack && refuses) {
+            let mut refuses = false;
             for start in &self.active {
-                self.segments.get_mut(start).into_iter().for_each(|one| one.on_ack_without_news(echo));
+                refuses |= self.segments.get_mut(start).is_some_and(|one| one.on_ack_without_news(echo));
+            }
+            if refuses {
+                self.receiver_reports.on_refusal(ack.when.nanos);
             }
         }
         if refuses && !point.sack {

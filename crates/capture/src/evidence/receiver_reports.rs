@@ -11,6 +11,10 @@ use std::collections::VecDeque;
 /// Reports remembered per direction.
 const MOST: usize = 256;
 
+/// Linux sends at most one ACK in this time for packets that it refuses, for example for an old
+/// timestamp (`net.ipv4.tcp_invalid_ratelimit`), in nanoseconds.
+const REFUSALS_APART: u64 = 500_000_000;
+
 /// Consecutive reports of one block of data, which may grow.
 #[derive(Clone, Copy, Debug)]
 struct Report {
@@ -43,6 +47,8 @@ pub(crate) struct ReceiverReports {
     pub(crate) last_loss_sign: u64,
     /// The frame of the last ACK that was older than one before it.
     last_old_ack: u64,
+    /// When an ACK without news last seemed to refuse an old timestamp, in nanoseconds.
+    last_refusal: Option<u64>,
 }
 
 impl ReceiverReports {
@@ -64,6 +70,16 @@ impl ReceiverReports {
     /// Records a duplicate ACK without SACK blocks: the segment at `una` is missing.
     pub(crate) fn on_duplicate_ack(&mut self, una: u64, at: (When, Option<Timestamp>)) {
         self.on_block(una, Block { start: una + 1, end: una + 1 }, at);
+    }
+
+    /// Records an ACK at `now` that may refuse an old timestamp.
+    pub(crate) fn on_refusal(&mut self, now: u64) {
+        self.last_refusal = Some(now);
+    }
+
+    /// Returns whether the receiver may refuse old timestamps in silence at `now`.
+    pub(crate) fn may_refuse_silently(&self, now: u64) -> bool {
+        self.last_refusal.is_some_and(|refused| now.saturating_sub(refused) < REFUSALS_APART)
     }
 
     /// Records an ACK that is older than one before it.

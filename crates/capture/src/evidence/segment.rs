@@ -66,7 +66,8 @@ pub(crate) struct FirstTransmission {
     /// The frame in which the receiver reports a duplicate that only it can be.
     pub(crate) reported: Option<u64>,
     /// Whether an ACK without news may answer it: the receiver got it behind a retransmission of other
-    /// data, and refused its old timestamp (RFC 7323, section 5.3).
+    /// data, and refused its old timestamp (RFC 7323, section 5.3). Or none came, because one had come
+    /// shortly before.
     pub(crate) may_be_refused: bool,
 }
 
@@ -132,10 +133,18 @@ impl SegmentEvidence {
         }
     }
 
-    /// Records an ACK without news that echoes `echo`.
-    pub(super) fn on_ack_without_news(&mut self, echo: Timestamp) {
+    /// Records an ACK without news that echoes `echo`. Returns whether it may refuse the original.
+    pub(super) fn on_ack_without_news(&mut self, echo: Timestamp) -> bool {
+        let may_be_refused = self.answer.is_none() && self.is_older_than(echo);
+        self.first.may_be_refused |= may_be_refused;
+        may_be_refused
+    }
+
+    /// Returns whether the original passed with a timestamp older than `echo`. A receiver that has echoed
+    /// this refuses it.
+    pub(super) fn is_older_than(&self, echo: Timestamp) -> bool {
         let older = self.transmissions[0].stamp().is_some_and(|stamp| stamp.precedes(echo));
-        self.first.may_be_refused |= older && self.answer.is_none() && self.original == Original::Seen;
+        older && self.original == Original::Seen
     }
 
     /// Returns whether an ACK may still add evidence other than duplicates.

@@ -79,9 +79,8 @@ fn a_report_may_be_of_a_copy_where_the_network_makes_many() {
     });
 }
 
-/// Returns the verdict on the retransmission of the second of two segments. If `refuses`, an ACK without
-/// news comes before its ACK.
-fn second_of_two(refuses: bool) -> Verdict {
+/// Lets two segments be repaired. If `refuses`, an ACK without news comes before that of the second.
+fn two_repairs(refuses: bool) -> Talk {
     let mut talk = Talk::open(true, true);
     flight(&mut talk);
     [213.0, 214.0, 215.0].into_iter().zip(3..).for_each(|(ms, right)| _ = talk.ack(ms, 0, 100, &[(2, right)]));
@@ -94,12 +93,36 @@ fn second_of_two(refuses: bool) -> Verdict {
         talk.ack(317.5, 1, 215, &[(2, 10)]);
     }
     talk.ack(318.0, 10, 216, &[]);
-    talk.end().retransmissions[1].verdict
+    talk
 }
 
 #[test]
 fn an_ack_without_news_may_refuse_a_late_original_because_of_its_timestamp() {
-    assert_eq!([false, true].map(second_of_two), [Verdict::Needed, Verdict::Undecidable]);
+    let second = |refuses| two_repairs(refuses).end().retransmissions[1].verdict;
+    assert_eq!([false, true].map(second), [Verdict::Needed, Verdict::Undecidable]);
+}
+
+/// Returns the reason of the verdict on a repair whose ACK comes 2 ms after `ms`, some time after
+/// [`two_repairs`].
+fn repaired_at(ms: u32, refuses: bool) -> &'static str {
+    let mut talk = two_repairs(refuses);
+    let at = f64::from(ms) - 203.0;
+    (0..5).for_each(|number| _ = talk.data(at + f64::from(number), 10 + number));
+    let first = ms - 203;
+    (12..=14).for_each(|right| _ = talk.ack(at + 90.0 + f64::from(right), 10, 216, &[(11, right)]));
+    talk.data(f64::from(first) + 104.0, 10);
+    talk.ack(at + 105.0, 10, 216, &[(11, 15)]);
+    talk.ack(f64::from(ms) + 2.0, 15, first + 104, &[]);
+    talk.end().retransmissions[2].reason
+}
+
+/// Linux sends at most one ACK in 500 ms for packets that it refuses.
+#[test]
+fn a_receiver_that_has_refused_a_timestamp_may_refuse_the_next_in_silence() {
+    let silent = |ms, refuses| repaired_at(ms, refuses).starts_with("an ACK without news may refuse");
+    assert!(silent(700, true) && !silent(700, false));
+    // It has refused at 317.5 ms.
+    assert!(silent(815, true) && !silent(816, true));
 }
 
 /// Returns the verdict on the last of three retransmissions after a timeout, without SACK. It leaves at `ms`.
