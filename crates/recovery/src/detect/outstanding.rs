@@ -1,7 +1,6 @@
 //! The outstanding data as the composite detection sees it: which segments were retransmitted,
 //! which retransmissions are in flight, and what SACK has reported.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fact::{Acked, Block};
@@ -61,20 +60,21 @@ impl Outstanding {
     pub(super) fn prune(&mut self, una: u64) {
         self.reported.remove_below(una, |_| ());
         while let Some(first) = self.resent.first_entry()
-            && *first.get() <= una
-        {
-            let (start, _) = first.remove_entry();
-            self.in_flight.remove(&start);
-        }
-        if let Some(first) = self.resent.first_entry()
             && *first.key() < una
         {
-            // An ACK may cover a part of a segment.
             let (start, end) = first.remove_entry();
             let flies = self.in_flight.remove(&start);
-            if let Entry::Vacant(rest) = self.resent.entry(una) {
-                rest.insert(end);
-                self.in_flight.extend(flies.then_some(una));
+            if end <= una {
+                continue;
+            }
+            // The ACK covers a part of the segment. SACK may have reported the rest.
+            let rest = self.resent.entry(una).or_insert(end);
+            *rest = end.max(*rest);
+            let (landed, flies) = (Block { start: una, end: *rest }, flies || self.in_flight.contains(&una));
+            if flies && !self.reported.covers(landed) {
+                self.in_flight.insert(una);
+            } else {
+                self.in_flight.remove(&una);
             }
         }
     }
@@ -159,19 +159,20 @@ mod tests {
                 self.reported.insert(Block { start: before, end: acked.cumulative }, |_| ());
             }
             acked.sacks.iter().for_each(|block| self.reported.insert(*block, |_| ()));
-            for (start, (end, in_flight)) in &mut self.resent {
-                *in_flight &= !self.reported.covers(Block { start: *start, end: *end });
-            }
+            self.land();
             let una = acked.cumulative;
             self.reported.remove_below(una, |_| ());
-            while self.resent.first_entry().is_some_and(|first| first.get().0 <= una) {
-                self.resent.pop_first();
+            for (start, (end, in_flight)) in std::mem::take(&mut self.resent) {
+                if end > una {
+                    self.on_retransmission(Block { start: start.max(una), end }, in_flight);
+                }
             }
-            if let Some(first) = self.resent.first_entry()
-                && *first.key() < una
-            {
-                let rest = first.remove();
-                self.resent.entry(una).or_insert(rest);
+            self.land();
+        }
+
+        fn land(&mut self) {
+            for (start, (end, in_flight)) in &mut self.resent {
+                *in_flight &= !self.reported.covers(Block { start: *start, end: *end });
             }
         }
 
@@ -217,6 +218,24 @@ mod tests {
             ece: false,
             all: false,
         }
+    }
+
+    #[test]
+    fn the_rest_of_a_segment_that_sack_has_reported_is_not_in_flight() {
+        let round_trips = RoundTrips::new(false);
+        let view = |una| View { now: Instant::ZERO, una, nxt: NXT, mss: 1, sack: true, round_trips };
+        let mut tracked = Outstanding::default();
+        tracked.on_retransmission(Block { start: 10, end: 16 }, true);
+        tracked.on_retransmission(Block { start: 12, end: 20 }, true);
+        let sacks = [Block { start: 15, end: 20 }];
+        tracked.note_delivered(&acked(10, 0, &sacks), 10, NXT, &view(10));
+        assert_eq!(tracked.in_flight(), 2);
+        tracked.note_delivered(&acked(14, 4, &sacks), 10, NXT, &view(14));
+        tracked.prune(14);
+        assert_eq!((tracked.in_flight(), &tracked.resent), (1, &BTreeMap::from([(14, 20)])));
+        tracked.note_delivered(&acked(15, 1, &sacks), 14, NXT, &view(15));
+        tracked.prune(15);
+        assert_eq!((tracked.in_flight(), &tracked.resent), (0, &BTreeMap::from([(15, 20)])));
     }
 
     proptest! {
