@@ -1,6 +1,7 @@
 //! The evidence about each retransmitted segment: which of its transmissions ACKs answer, what the
 //! receiver reported as duplicates, and what it answered without a report.
 
+mod acknowledged;
 mod attribution;
 mod newly_acked;
 mod receiver_reports;
@@ -18,6 +19,7 @@ use std::collections::BTreeMap;
 use crate::order::{CapturePoint, Original, Reaction, Transmission, is_late_original};
 use crate::result::When;
 use crate::stream::{Acknowledgement, Stream};
+use acknowledged::Acknowledged;
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
 use newly_acked::NewlyAcked;
@@ -63,6 +65,7 @@ pub(crate) struct Evidence {
     /// Whether an ACK later than [`HOST`] did not cover a segment that had passed here.
     pub(crate) lost_behind: bool,
     newly_acked: NewlyAcked,
+    pub(crate) acknowledged: Acknowledged,
     news: News,
 }
 
@@ -281,8 +284,11 @@ impl Evidence {
         cumulative: u64,
         point: &CapturePoint,
     ) -> Option<Transmission> {
-        let Self { segments, sacked, newly_acked, .. } = self;
-        stream.out.pop_below(cumulative, |sent| newly_acked.note(sent, segments, sacked, point))
+        let Self { segments, sacked, newly_acked, acknowledged, .. } = self;
+        stream.out.pop_below(cumulative, |sent| {
+            newly_acked.note(sent, segments, sacked, point);
+            acknowledged.add(sent);
+        })
     }
 
     /// Starts with an ACK after `duplicates` duplicate ACKs.

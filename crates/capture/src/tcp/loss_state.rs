@@ -199,7 +199,8 @@ impl LossState {
         let evidence = &mut self.retransmissions.evidence;
         if block.start < stream.una {
             let passing = passing(block, data, point);
-            if evidence.accept_late_original(&passing, stream, point) {
+            let is_original = block.end <= stream.una && evidence.acknowledged.is_original(&passing, stream.out.get(0));
+            if is_original || evidence.accept_late_original(&passing, stream, point) {
                 stream.counts.reordered += 1;
                 return;
             }
@@ -281,7 +282,8 @@ impl LossState {
         ack: &Acknowledgement,
         point: &CapturePoint,
     ) -> Option<Transmission> {
-        let newest = stream.out.pop_below(ack.cumulative, |_| {});
+        let acknowledged = &mut self.retransmissions.evidence.acknowledged;
+        let newest = stream.out.pop_below(ack.cumulative, |sent| acknowledged.add(sent));
         stream.advance(ack.cumulative, point);
         self.retransmissions.flight.on_ack(
             ack.when.nanos,

@@ -87,7 +87,7 @@ ARTEFACT = Artefact(
         for transfers in (ALONE, SHARED)
         for name in ("std", *ADAPTED)
     ),
-    method=Repeated(repetitions=REPETITIONS, measure=_measure),
+    method=Repeated(repetitions=REPETITIONS, measure=_measure, flow="main0"),
     seed=settings.SEED,
     fitted=_LEFT_OPEN,
     claims=(
