@@ -43,7 +43,9 @@ pub(crate) enum Departure {
 impl Association {
     /// Decides whether header prediction may apply, after a setting has changed.
     pub(crate) fn choose_prediction(&mut self) {
-        let rarely = self.extensions.retransmit_bit || self.settings.nagle || self.queue.has_lifetimes();
+        let settings = &self.settings;
+        let rarely = self.extensions.retransmit_bit || settings.nagle || settings.concurrent_paths;
+        let rarely = rarely || self.queue.has_lifetimes();
         self.predicts = self.stamps.is_none() && !rarely;
     }
 

@@ -158,7 +158,7 @@ impl Association {
             return None;
         }
         self.give_up_expired(now);
-        let path = self.data_path();
+        let path = self.new_data_path();
         let pmdcs = self.engine.pmdcs(path) as usize;
         let held_back = self.settings.nagle && self.engine.has_outstanding() && self.queue.unsent_up_to(pmdcs) < pmdcs;
         let next = if held_back { None } else { self.queue.next() };

@@ -205,6 +205,23 @@ impl Association {
         (0..self.paths.len()).map(PathId).find(active).unwrap_or(self.primary)
     }
 
+    /// Returns the path for the next new data: that for data, or with
+    /// [`concurrent_paths`](crate::Settings::concurrent_paths) the next active path after that of the
+    /// newest chunk whose window has room.
+    pub(crate) fn new_data_path(&self) -> PathId {
+        if !self.settings.concurrent_paths {
+            return self.data_path();
+        }
+        let count = self.paths.len();
+        let first = self.engine.newest_path().map_or(self.primary.0, |newest| newest.0 + 1);
+        let has_room = |path: &PathId| {
+            let active = self.paths[path.0].state == AddressState::Active;
+            active && self.engine.flight(*path) < self.engine.window(*path).cwnd
+        };
+        let mut each = (first..first + count).map(|path| PathId(path % count));
+        each.find(has_room).unwrap_or_else(|| self.data_path())
+    }
+
     /// Returns the peer's address on the primary path.
     pub fn primary(&self) -> IpAddr {
         self.paths[self.primary.0].remote()

@@ -83,6 +83,9 @@ pub struct Settings {
     /// Whether a message that does not fill a packet waits while data is outstanding (section 6.1,
     /// rule A: silly window syndrome).
     pub nagle: bool,
+    /// Whether new data leaves on all active paths whose windows have room, in turn (Concurrent Multipath
+    /// Transfer), and not on the primary path alone.
+    pub concurrent_paths: bool,
     /// See [`TimestampChunk`].
     pub timestamp_chunk: TimestampChunk,
     /// See [`TimestampValues`].
@@ -149,6 +152,7 @@ impl Default for Settings {
             sack_delay: Duration::from_millis(200),
             sack_every: 2,
             nagle: false,
+            concurrent_paths: false,
             timestamp_chunk: TimestampChunk::Off,
             timestamp_values: TimestampValues::Distinct,
             forward_tsn: true,

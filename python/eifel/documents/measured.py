@@ -53,6 +53,7 @@ ARTEFACTS = (
     "sctp.figure14b",
     "sctp.policy",
     "sctp.changeover",
+    "sctp.concurrent",
     "sctp.responses",
     "sctp.by_time",
     "spikes.table1",

@@ -277,6 +277,11 @@ impl Engine {
         self.ledger.flight(path)
     }
 
+    /// Returns the path on which the newest chunk was first sent.
+    pub fn newest_path(&self) -> Option<PathId> {
+        self.ledger.newest_path()
+    }
+
     /// Returns a path's window.
     pub fn window(&self, path: PathId) -> Window {
         self.destinations[path.0].path.window

@@ -18,7 +18,7 @@ const SECRET: [u64; 2] = [0x6569_6665_6c00_0003, 0x6569_6665_6c00_0004];
 const MOST_ADDRESSES: usize = 8;
 
 const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recover, congest, pace, retransmit, credit, addresses, \
-                    peer_addresses, pmtu_bytes, receive_buffer_bytes, ack_every, ack_delay_ms, nagle, \
+                    peer_addresses, pmtu_bytes, receive_buffer_bytes, ack_every, ack_delay_ms, nagle, concurrent_paths, \
                     timestamp_chunk, retransmit_bit, forward_tsn, data_with_cookie, heartbeat_interval_ms, cookie_life_ms, tolerance_us";
 
 /// How the association of a script is set up.
@@ -75,6 +75,9 @@ impl Setup {
             "receive_buffer_bytes" => self.settings.receive_buffer = setting.number(1500, 1 << 30)? as u32,
             "ack_every" => self.settings.sack_every = setting.number(1, 1000)? as u32,
             "ack_delay_ms" => self.settings.sack_delay = Duration::from_millis(setting.number(0, 500)?),
+            "concurrent_paths" => {
+                self.settings.concurrent_paths = setting.word(&[("off", false), ("on", true)])?;
+            }
             "nagle" => self.settings.nagle = setting.word(&[("off", false), ("on", true)])?,
             "timestamp_chunk" => {
                 self.settings.timestamp_chunk = setting.word(&[

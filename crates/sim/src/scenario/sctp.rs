@@ -49,6 +49,7 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version, engine: Config, peer: u
         sack_delay: time("sack_delay_ms"),
         sack_every: count("sack_every"),
         nagle: switch("nagle"),
+        concurrent_paths: switch("concurrent_paths"),
         timestamp_chunk,
         timestamp_values: match word("timestamp_values") {
             "clock" => TimestampValues::Clock,

@@ -176,6 +176,11 @@ impl Ledger {
         self.under_way[path.0].size.wire + self.under_way[path.0].marked
     }
 
+    /// Returns the path on which the newest chunk was first sent.
+    pub(super) fn newest_path(&self) -> Option<PathId> {
+        self.newest_path
+    }
+
     /// Returns the bytes of user data under way on all paths.
     pub(super) fn data_under_way(&self) -> u64 {
         self.under_way.iter().map(|path| path.size.data).sum()

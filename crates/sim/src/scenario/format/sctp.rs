@@ -53,6 +53,12 @@ pub(in super::super) static SCTP: Table = table(
         ),
         default("nagle", Kind::Switch, Switch(false), "Whether a small message waits while data is outstanding."),
         default(
+            "concurrent_paths",
+            Kind::Switch,
+            Switch(false),
+            "Whether new data leaves on all active paths whose windows have room, in turn (Concurrent Multipath Transfer).",
+        ),
+        default(
             "timestamp_chunk",
             Kind::Word(&["off", "agreed", "always"]),
             Word("off"),
