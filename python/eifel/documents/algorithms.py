@@ -36,10 +36,10 @@ NOT_HERE = (
         "connections that are open at the same time share what they learn; `temporal_sharing` is for consecutive ones",
     ),
     (
-        "CMT's windows and reports",
-        "named by Ladha, Baucke, Ludwig and Amer 2004",
-        "windows that grow and losses that are found path by path, where new data leaves on several paths at once; "
-        "`concurrent_paths` only sends so",
+        "CMT",
+        "Ladha, Baucke, Ludwig and Amer 2004",
+        "SCTP that sends new data on several paths at once, with rules of its own for windows and losses, which the "
+        "paper does not describe; `concurrent_paths` only sends so",
     ),
     ("TCP Echo option", "draft-zimmermann-tcpm-spurious-rxmit-00", "an option that tells every retransmission apart"),
     ("TCP-DOOR", "Wang and Zhang 2002", "detects reordering at both ends, and suspends the reaction to losses"),

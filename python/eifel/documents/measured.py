@@ -243,6 +243,14 @@ def _spikes(store: Stored) -> list[str]:
         return mean(store, "sctp.changeover", column, changeovers=changeovers, sender=sender, rules=rules)
 
     sends = [moved("highest_tsn", "plain", often, rules) for rules in ("RFC 2960", "RFC 9260") for often in _CHANGES]
+    far = [
+        mean(store, "sctp.concurrent", "highest_tsn", data_on=data_on, sender=sender, rules="RFC 9260")
+        for data_on, sender in (
+            ("the second 100 ms longer", "plain"),
+            ("the primary path", "plain"),
+            ("the second 100 ms longer", "eifel"),
+        )
+    ]
     wide = [seconds("14a", sender, window="128 kB") for sender in ("plain", "eifel")]
     return [
         f"each causes a spurious fast retransmit and "
@@ -251,6 +259,8 @@ def _spikes(store: Stored) -> list[str]:
         f"Plain SCTP sends {sends[0]:.0f} packets in 200 s instead of {sends[1]:.0f} by RFC 2960's rules, and "
         f"{sends[2]:.0f} instead of {sends[3]:.0f} by RFC 9260's. By RFC 2960's rules Eifel undoes all "
         f"{moved('undos', 'eifel'):.0f} fast retransmits and sends {moved('highest_tsn', 'eifel'):.0f}",
+        f"plain SCTP sends {far[0]:.0f} packets in 200 s, hardly more than on one path ({far[1]:.0f}), and with Eifel "
+        f"{far[2]:.0f}",
         f"Eifel gains {halved:.0f} packets in 200 s and DupTSN {duplicates:.0f}. If ssthresh stays, as in ns-2's code, "
         f"Eifel gains {kept:.0f} and DupTSN {none:.0f}",
         f"takes {seconds('14a', 'plain'):.1f} s with plain SCTP, {seconds('14a', 'dup-tsn'):.1f} with DupTSN and "

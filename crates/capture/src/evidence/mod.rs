@@ -8,6 +8,7 @@ mod receiver_reports;
 mod segment;
 mod unreported;
 
+pub(crate) use acknowledged::Acknowledged;
 pub(crate) use attribution::candidates;
 pub(crate) use receiver_reports::Arrived;
 #[cfg(test)]
@@ -19,7 +20,6 @@ use std::collections::BTreeMap;
 use crate::order::{CapturePoint, Original, Reaction, Transmission, is_late_original};
 use crate::result::When;
 use crate::stream::{Acknowledgement, Stream};
-use acknowledged::Acknowledged;
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
 use newly_acked::NewlyAcked;
@@ -65,7 +65,6 @@ pub(crate) struct Evidence {
     /// Whether an ACK later than [`HOST`] did not cover a segment that had passed here.
     pub(crate) lost_behind: bool,
     newly_acked: NewlyAcked,
-    pub(crate) acknowledged: Acknowledged,
     news: News,
 }
 
@@ -277,14 +276,15 @@ impl Evidence {
         }
     }
 
-    /// Removes the segments below `cumulative` from the stream. Returns the last one.
+    /// Moves the segments below `cumulative` from the stream to the `acknowledged`. Returns the last one.
     pub(crate) fn take_acked(
         &mut self,
         stream: &mut Stream,
         cumulative: u64,
         point: &CapturePoint,
+        acknowledged: &mut Acknowledged,
     ) -> Option<Transmission> {
-        let Self { segments, sacked, newly_acked, acknowledged, .. } = self;
+        let Self { segments, sacked, newly_acked, .. } = self;
         stream.out.pop_below(cumulative, |sent| {
             newly_acked.note(sent, segments, sacked, point);
             acknowledged.add(sent);

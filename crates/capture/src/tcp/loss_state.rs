@@ -6,7 +6,7 @@
 
 use super::recent_packets::RecentPackets;
 use crate::cause::{DirectionId, Explained, InFlight, PathMtu, Retransmissions, SenderModel};
-use crate::evidence::{Part, REORDERED_WITHIN};
+use crate::evidence::{Acknowledged, Part, REORDERED_WITHIN};
 use crate::order::{CapturePoint, Follows, Transmission};
 use crate::result::{Cause, Cost, Counts, Number, Retransmission, Vantage, When};
 use crate::stream::{Acknowledgement, Data, Stream};
@@ -49,6 +49,7 @@ pub(crate) struct LossState {
     pub(crate) other_initial: Option<Seq>,
     /// Data that were acknowledged before they passed, from the first that has not passed yet.
     unseen: Block,
+    acknowledged: Acknowledged,
 }
 
 impl LossState {
@@ -199,7 +200,7 @@ impl LossState {
         let evidence = &mut self.retransmissions.evidence;
         if block.start < stream.una {
             let passing = passing(block, data, point);
-            let is_original = block.end <= stream.una && evidence.acknowledged.is_original(&passing, stream.out.get(0));
+            let is_original = block.end <= stream.una && self.acknowledged.is_original(&passing, stream.out.get(0));
             if is_original || evidence.accept_late_original(&passing, stream, point) {
                 stream.counts.reordered += 1;
                 return;
@@ -282,8 +283,7 @@ impl LossState {
         ack: &Acknowledgement,
         point: &CapturePoint,
     ) -> Option<Transmission> {
-        let acknowledged = &mut self.retransmissions.evidence.acknowledged;
-        let newest = stream.out.pop_below(ack.cumulative, |sent| acknowledged.add(sent));
+        let newest = stream.out.pop_below(ack.cumulative, |sent| self.acknowledged.add(sent));
         stream.advance(ack.cumulative, point);
         self.retransmissions.flight.on_ack(
             ack.when.nanos,
@@ -309,7 +309,7 @@ impl LossState {
         let mut newest = None;
         if ack.advances {
             let block = Block { start: stream.una, end: ack.cumulative };
-            newest = evidence.take_acked(stream, ack.cumulative, point);
+            newest = evidence.take_acked(stream, ack.cumulative, point, &mut self.acknowledged);
             stream.advance(ack.cumulative, point);
             evidence.on_advance(stream, block, ack, point);
             let (flight, trip) = (stream.flight(), point.round_trip().unwrap_or(0));

@@ -101,8 +101,9 @@ ARTEFACT = Artefact(
             ),
         ),
         Claim(
-            "over two equal paths Eifel sends no more than plain SCTP: each undo restores a window that reorders again",
-            lambda m: all(_by_eifel(m, EQUAL, rules) < 1 for rules in RULES),
+            "over two equal paths, by RFC 9260's rules, Eifel sends 2 to 10 % less than plain SCTP: an undo restores a "
+            "window that reorders again",
+            lambda m: 0.9 < _by_eifel(m, EQUAL, "RFC 9260") < 0.98,
         ),
     ),
     fitted=(
