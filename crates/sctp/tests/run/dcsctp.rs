@@ -165,6 +165,18 @@ impl World {
         }
     }
 
+    /// Lets dcsctp or our end shut the association down, as the seed says, and waits for the end.
+    fn shut_down(&mut self, seed: u64) {
+        if seed.is_multiple_of(3) {
+            self.theirs.shutdown();
+        } else {
+            self.ours.as_mut().expect("it is open").shutdown();
+        }
+        self.run_until(|world| world.ours.as_ref().is_some_and(|ours| ours.phase() == Phase::Closed));
+        self.settle();
+        assert_eq!(self.events.last(), Some(&Event::Closed), "seed {seed}");
+    }
+
     fn run_until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
         while !done(self) {
             self.step();
@@ -203,14 +215,7 @@ fn talk(seed: u64) {
         numbers.sort_unstable();
         assert_eq!(numbers, (0..COUNT).collect::<Vec<_>>(), "seed {seed}");
     }
-    if seed.is_multiple_of(3) {
-        world.theirs.shutdown();
-    } else {
-        world.ours.as_mut().expect("it is open").shutdown();
-    }
-    world.run_until(|world| world.ours.as_ref().is_some_and(|ours| ours.phase() == Phase::Closed));
-    world.settle();
-    assert_eq!(world.events.last(), Some(&Event::Closed), "seed {seed}");
+    world.shut_down(seed);
 }
 
 /// Returns the number of paths. `EIFEL_DCSCTP_PATHS` overrides the small default for regular test
@@ -254,14 +259,7 @@ fn talk_with_lifetimes(seed: u64) {
         let all = |received: &Vec<_>| (0..COUNT).filter(|n| is_reliable(*n)).all(|n| arrived(received).contains(&n));
         world.received.iter().all(all)
     });
-    if seed.is_multiple_of(3) {
-        world.theirs.shutdown();
-    } else {
-        world.ours.as_mut().expect("it is open").shutdown();
-    }
-    world.run_until(|world| world.ours.as_ref().is_some_and(|ours| ours.phase() == Phase::Closed));
-    world.settle();
-    assert_eq!(world.events.last(), Some(&Event::Closed), "seed {seed}");
+    world.shut_down(seed);
     for received in &world.received {
         assert_eq!(arrived(received).len(), received.len(), "seed {seed}: each at most once");
         for stream in 0..4 {

@@ -120,7 +120,7 @@ fn begun(scenario: Scenario, repetitions: Vec<u32>, jobs: Option<u32>) -> Receiv
     receiver
 }
 
-/// Collects the results of so many missing repetitions, until one is an error.
+/// Adds the results of the missing repetitions, `missing` in number, to `all`. Stops at the first error.
 fn gather(receiver: &Receiver<Ended>, (all, missing): (&mut Ran, usize), progress: Progress<'_>) -> Result<(), String> {
     let total = all.len() + missing;
     while all.len() < total {

@@ -10,6 +10,14 @@ NEVER, OFTEN = "never", "every 10 s"
 INTERVAL_S = 10
 CHANGES = settings.TRANSFER_S // INTERVAL_S - 1
 RULES: Mapping[str, settings.Sctp] = {name: settings.RULES[name] for name in ("RFC 2960", "RFC 9260")}
+COLUMNS = (
+    macro.HIGHEST,
+    Column("retransmissions", "Retransmissions", digits=1),
+    macro.NEEDLESS,
+    Column("spurious_fast_retransmits", "Spurious fast retransmits", digits=1),
+    Column("undos", "Undos", digits=1),
+)
+"""What reordering between two paths costs."""
 
 
 def _scenario(changes: str, protocol: settings.Sctp, rules: str) -> dict[str, Any]:
@@ -30,13 +38,7 @@ ARTEFACT = Artefact(
     id="sctp.changeover",
     title="Highest TSN in 200 s if the application changes the primary path (two equal paths)",
     source=f"{settings.SOURCE}, section 2; RFC 9260, section 11.1.6",
-    columns=(
-        macro.HIGHEST,
-        Column("retransmissions", "Retransmissions", digits=1),
-        macro.NEEDLESS,
-        Column("spurious_fast_retransmits", "Spurious fast retransmits", digits=1),
-        Column("undos", "Undos", digits=1),
-    ),
+    columns=COLUMNS,
     rows=tuple(
         Row({"changeovers": changes, "sender": sender, "rules": rules}, _scenario(changes, protocol, rules))
         for rules in RULES

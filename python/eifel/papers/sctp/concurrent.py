@@ -8,13 +8,13 @@ and which reports count.
 from collections.abc import Mapping
 from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Measured, Repeated, Row, Setting
+from eifel.papers.artefact import Artefact, Claim, Measured, Repeated, Row, Setting
 from eifel.papers.sctp import macro, settings
+from eifel.papers.sctp.changeover import COLUMNS, RULES
 
 PRIMARY = "the primary path"
 DELAYS_MS: Mapping[str, int] = {"two equal paths": 100, "the second 20 ms longer": 120, "the second 100 ms longer": 200}
 EQUAL, NEAR, FAR = DELAYS_MS
-RULES: Mapping[str, settings.Sctp] = {name: settings.RULES[name] for name in ("RFC 2960", "RFC 9260")}
 
 
 def _scenario(data_on: str, protocol: settings.Sctp, rules: str) -> dict[str, Any]:
@@ -36,9 +36,9 @@ def _mean(measured: Measured, data_on: str, sender: str, rules: str, column: str
     return measured.mean(column, data_on=data_on, sender=sender, rules=rules)
 
 
-def _gain(measured: Measured, data_on: str, sender: str, rules: str, beside: str = PRIMARY) -> float:
+def _gain(measured: Measured, data_on: str, sender: str, rules: str) -> float:
     """Returns the highest TSN as a multiple of what the sender reaches on the primary path alone."""
-    return _mean(measured, data_on, sender, rules) / _mean(measured, beside, sender, rules)
+    return _mean(measured, data_on, sender, rules) / _mean(measured, PRIMARY, sender, rules)
 
 
 def _by_eifel(measured: Measured, data_on: str, rules: str) -> float:
@@ -50,13 +50,7 @@ ARTEFACT = Artefact(
     id="sctp.concurrent",
     title="Highest TSN in 200 s if new data leaves on two paths in turn",
     source=f"{settings.SOURCE}, section 2",
-    columns=(
-        macro.HIGHEST,
-        Column("retransmissions", "Retransmissions", digits=1),
-        macro.NEEDLESS,
-        Column("spurious_fast_retransmits", "Spurious fast retransmits", digits=1),
-        Column("undos", "Undos", digits=1),
-    ),
+    columns=COLUMNS,
     rows=tuple(
         Row({"data_on": data_on, "sender": sender, "rules": rules}, _scenario(data_on, protocol, rules))
         for rules in RULES
