@@ -4,7 +4,7 @@ use super::clock::{Clocks, Point};
 use super::fates::{Arrivals, Coverage, Known};
 use super::judge::{self, Again, Evidence, Segment};
 use super::pair::{Joined, difference, true_pairs};
-use super::passage::{self, Compared, Index, Passage, Sides};
+use super::passage::{self, Compared, Index, Part, Passage, Sides};
 use super::reports::Reports;
 use super::result::{Delays, Direction, Fate, Gaps, Hop, Passed, Retransmission, Retransmissions};
 use super::seen::{Connection, Place, Seen};
@@ -143,7 +143,8 @@ impl Way<'_> {
         let source = if self.side == 0 { 0 } else { self.places.len() - 1 };
         frames[source] = Some(Passed { frame: sent.frame, traced: sent.traced });
         for (stop, passage) in self.stops.iter().zip(hops.passages) {
-            frames[stop.place] = passed(passage, segment).map(|frame| {
+            frames[stop.place] = passed(passage, segment).filter(|part| part.told).map(|part| {
+                let frame = part.frame;
                 let at = stop.passed.binary_search_by_key(&frame, |one| one.frame);
                 Passed { frame, traced: at.is_ok_and(|at| stop.passed[at].traced) }
             });
@@ -179,7 +180,7 @@ impl Way<'_> {
 
     fn delays(&self, stop: &Stop<'_>, passage: &Passage) -> Option<Delays> {
         let sides = self.sides(stop);
-        let delay = |(parts, sent): (&Vec<passage::Part>, &Seen)| {
+        let delay = |(parts, sent): (&Vec<Part>, &Seen)| {
             let part = parts.iter().find(|part| part.sure)?;
             let difference = part.nanos.wrapping_sub(sent.nanos) as i64 as f64;
             stop.compared.clocks.delay(Point { at: sides.at(sent.nanos), difference })
@@ -192,11 +193,11 @@ impl Way<'_> {
     }
 }
 
-/// Returns the frame in which a segment passed.
-fn passed(passage: &Passage, segment: &Segment) -> Option<u64> {
+/// Returns the part with which a segment passed.
+fn passed<'a>(passage: &'a Passage, segment: &Segment) -> Option<&'a Part> {
     let start = segment.block.start;
     let parts = &passage.parts[segment.index];
-    parts.iter().find(|part| part.block.start <= start && start < part.block.end).map(|part| part.frame)
+    parts.iter().find(|part| part.block.start <= start && start < part.block.end)
 }
 
 /// Finds out between which places segments were lost.

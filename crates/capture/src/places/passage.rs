@@ -29,6 +29,9 @@ pub(super) struct Part {
     pub(super) nanos: u64,
     /// Whether the packet shows that it is this transmission.
     pub(super) sure: bool,
+    /// Whether the packet is known at all. If as many that look alike arrived as left, nobody knows
+    /// which of them is this transmission.
+    pub(super) told: bool,
 }
 
 /// The packets of a direction at a place, as transmissions.
@@ -135,7 +138,7 @@ pub(super) fn find(sides: Sides<'_>) -> Passage {
                 .copied()
                 .filter(|index| sent[*index].start <= block.start && block.end <= sent[*index].block().end)
                 .collect();
-            let part = Part { block, frame: packet.frame, nanos: packet.nanos, sure: true };
+            let part = Part { block, frame: packet.frame, nanos: packet.nanos, sure: true, told: true };
             match own[..] {
                 [] => found.foreign.push(part),
                 [one] => found.add(one, part),
@@ -243,8 +246,9 @@ impl Passage {
         let all: BTreeSet<usize> = group.iter().flat_map(|one| one.candidates.iter().copied()).collect();
         let open = all.iter().filter(|index| !self.has(**index, group[0].part.block)).count();
         let as_many = group.len() >= open && !network_copies;
+        let told = !as_many || open == 1;
         for Ambiguous { part, candidates } in group {
-            let part = Part { sure: false, ..part };
+            let part = Part { sure: false, told, ..part };
             let free: Vec<usize> = candidates.iter().copied().filter(|index| !self.has(*index, part.block)).collect();
             let possible = if network_copies { &candidates } else { &free };
             let mut fits: Vec<(f64, usize)> = possible

@@ -141,7 +141,8 @@ pub struct Retransmission {
     /// When it left, in nanoseconds since 1970 by the clock of the place where it left.
     #[serde(rename = "time_s", serialize_with = "seconds")]
     pub nanos: u64,
-    /// Where it passed, by place; `None` where it was not seen.
+    /// Where it passed, by place; `None` where it was not seen, or where nobody knows which of
+    /// several packets that look alike it is.
     pub frames: Vec<Option<Passed>>,
     pub seq: u32,
     pub bytes: u64,
