@@ -135,6 +135,7 @@ struct tcp_sock {
 	struct tcp_sack_block recv_sack_cache[4];
 	u32 undo_marker;
 	s32 undo_retrans;
+	u32 total_retrans;
 } KERNELS;
 
 struct net_device {
@@ -155,6 +156,7 @@ struct tcp_skb_cb {
 	u32 seq;
 	u32 end_seq;
 	u8 sacked;
+	u16 tcp_gso_segs;
 } KERNELS;
 
 /* Maps are described to the loader by the types of their members. */

@@ -67,6 +67,8 @@ struct watched {
 	u32 after_timeout;
 	/* Whether the connection is being closed, and its packets are looked for. */
 	u32 closing;
+	/* Segments of the connection that were sent again, and told of or did not leave. */
+	u32 retransmitted;
 };
 
 /* What all facts begin with. */
@@ -134,7 +136,8 @@ struct fact {
 	u32 len;
 	u8 retransmits;
 	u8 tcp_state;
-	u8 unused[2];
+	/* Segments that were sent again since the last fact, and are not told of. */
+	u16 missed;
 	u8 header[60];
 	u8 unused_too[4];
 };
@@ -393,6 +396,7 @@ INLINE struct watched *begin(struct sock *sk, struct tcp_sock *tp)
 	w->number = 0;
 	w->after_timeout = 0;
 	w->closing = 0;
+	w->retransmitted = tp->total_retrans;
 	w->since = w->last_sign = bpf_ktime_get_ns();
 	w->sent_to = tp->snd_una;
 	w->high = tp->snd_nxt;
@@ -448,13 +452,22 @@ INLINE struct watched *observed(struct sock *sk)
 	return w && w->active ? w : 0;
 }
 
-/* Returns a fact of the socket with the rest 0; 0 if the ring is full. */
+/* Returns a fact of the socket with the rest 0; 0 if the ring is full.
+ *
+ * The kernel may leave out a program: where it interrupted itself, or in a task that is not traced. The
+ * socket's own count shows it. */
 INLINE struct fact *next_fact(struct sock *sk, struct watched *w, u8 kind)
 {
+	struct tcp_sock *tp = (struct tcp_sock *)(unsigned long)sk;
+	u32 all = 0;
+	READ(all, tp, total_retrans);
+	u32 missed = all - w->retransmitted;
+	w->retransmitted = all;
 	struct fact *fact = reserve(w, sizeof(*fact), kind);
 	if (fact) {
 		__builtin_memset(fact, 0, sizeof(*fact));
 		fill(&fact->head, &fact->window, (u64)(unsigned long)sk, w->number, kind);
+		fact->missed = missed > 0xffff ? 0xffff : missed;
 	}
 	return fact;
 }
@@ -488,11 +501,16 @@ INLINE int on_retransmission(struct sock *sk, struct sk_buff *skb)
 	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
-	struct watched *w = observed_at_sign(sk, tp);
+	struct tcp_skb_cb *cb = (struct tcp_skb_cb *)__builtin_preserve_access_index(&skb->cb);
+	u16 segments = 0;
+	READ(segments, cb, tcp_gso_segs);
+	struct watched *w = observed(sk);
+	if (w)
+		w->retransmitted += segments;
+	w = observed_at_sign(sk, tp);
 	if (!w)
 		return 0;
 	u8 more = tell_sent(sk, tp, w) ? MORE : 0;
-	struct tcp_skb_cb *cb = (struct tcp_skb_cb *)__builtin_preserve_access_index(&skb->cb);
 	struct fact *fact = next_fact(sk, w, RETRANSMITTED);
 	if (fact) {
 		fact->head.flags = more | by_timer(tp) | (w->after_timeout ? AFTER_TIMEOUT : 0);
@@ -516,7 +534,14 @@ INLINE int on_retransmission(struct sock *sk, struct sk_buff *skb)
 /* The third argument came with Linux 6.18. Before, nothing is told of what did not leave. */
 SEC("tp_btf/tcp_retransmit_skb") int retransmitted(u64 *ctx)
 {
-	return ctx[2] ? 0 : on_retransmission((struct sock *)ctx[0], (struct sk_buff *)ctx[1]);
+	struct sock *sk = (struct sock *)ctx[0];
+	if (!ctx[2])
+		return on_retransmission(sk, (struct sk_buff *)ctx[1]);
+	struct watched *w = observed(sk);
+	struct tcp_sock *tp = (struct tcp_sock *)(unsigned long)sk;
+	if (w)
+		READ(w->retransmitted, tp, total_retrans);
+	return 0;
 }
 
 SEC("tp_btf/tcp_retransmit_skb") int retransmitted_before_6_18(u64 *ctx)

@@ -111,8 +111,17 @@ pub struct Step {
     pub len: u32,
     pub retransmits: u8,
     pub tcp_state: u8,
+    /// Segments that were sent again since the last fact, by the socket's count, without a fact.
+    pub missed: u16,
     /// The TCP header of an ACK.
     pub header: [u8; HEADER],
+}
+
+impl Step {
+    /// Returns the acknowledgement number of an ACK.
+    pub(crate) fn ack(&self) -> u32 {
+        u32::from_be_bytes([self.header[8], self.header[9], self.header[10], self.header[11]])
+    }
 }
 
 /// A fact about a socket.
@@ -227,6 +236,7 @@ impl Bytes<'_> {
             len: self.word(72),
             retransmits: self.byte(76),
             tcp_state: self.byte(77),
+            missed: self.short(78),
             header: self.array(80),
         }
     }
@@ -260,8 +270,15 @@ impl Fact {
     pub fn window(&self) -> Option<&Window> {
         match self {
             Self::Start(start) => Some(&start.window),
-            Self::Sent(_) => None,
-            Self::Retransmitted(step) | Self::Ack(step) | Self::State(step) | Self::End(step) => Some(&step.window),
+            _ => self.step().map(|step| &step.window),
+        }
+    }
+
+    /// Returns the fact, unless it is of a start or of a segment.
+    pub fn step(&self) -> Option<&Step> {
+        match self {
+            Self::Start(_) | Self::Sent(_) => None,
+            Self::Retransmitted(step) | Self::Ack(step) | Self::State(step) | Self::End(step) => Some(step),
         }
     }
 }

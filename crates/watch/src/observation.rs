@@ -2,7 +2,7 @@
 
 use crate::cause::Cause;
 use crate::fact::{Fact, MISSED, Start, Step, Window};
-use crate::replay::{Replay, segments};
+use crate::replay::{Replay, is_before, segments};
 use eifel_capture::result::{Confidence, Retransmission, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 /// Facts kept of an observation. Beyond this number it has a hole.
 const MOST_FACTS: usize = 100_000;
 
-const DROPPED: &str = "facts about it were dropped, as the kernel's ring was full";
+const DROPPED: &str = "facts about its connection are missing: the kernel had no room for them, or told of none";
 const NOT_OBSERVED: &str = "its first transmission was not observed";
 const HANDSHAKE: &str = "handshakes are not observed";
 const NO_DATA: &str = "it repeats no data whose arrival could be told";
@@ -26,6 +26,8 @@ pub(crate) struct Observation {
     /// The number of the latest fact.
     number: u32,
     has_hole: bool,
+    /// The highest acknowledgement that was told of.
+    acked: u32,
     /// When the latest fact happened, in nanoseconds since the machine was started.
     pub(crate) last: u64,
 }
@@ -68,11 +70,15 @@ pub struct Judged {
 impl Observation {
     pub(crate) fn new(start: Start, connection: u64) -> Self {
         let Start { head, .. } = start;
-        Self { connection, start, facts: Vec::new(), number: head.number, has_hole: false, last: head.nanos }
+        let acked = start.window.una;
+        Self { connection, start, facts: Vec::new(), number: head.number, has_hole: false, acked, last: head.nanos }
     }
 
-    /// Takes the next fact.
-    pub(crate) fn push(&mut self, fact: Fact) {
+    /// Takes the next fact. Returns how many retransmissions, and how many ACKs at least, happened before
+    /// it without a fact.
+    pub(crate) fn push(&mut self, fact: Fact) -> (u64, u64) {
+        let not_told = self.not_told(&fact);
+        self.has_hole |= not_told != (0, 0);
         let head = fact.head();
         let missed = head.flags & MISSED != 0 && matches!(fact, Fact::End(_));
         // Packets that are found outside of TCP have no number.
@@ -88,6 +94,22 @@ impl Observation {
         } else {
             self.has_hole = true;
         }
+        not_told
+    }
+
+    /// Returns what the socket itself shows to have happened before a fact without being told of.
+    fn not_told(&mut self, fact: &Fact) -> (u64, u64) {
+        let Some(step) = fact.step() else { return (0, 0) };
+        let una = step.window.una;
+        // What acknowledged this data is not known.
+        let has_jumped = is_before(self.acked, una);
+        if has_jumped {
+            self.acked = una;
+        }
+        if matches!(fact, Fact::Ack(_)) && is_before(self.acked, step.ack()) {
+            self.acked = step.ack();
+        }
+        (step.missed.into(), has_jumped.into())
     }
 
     /// Returns the number of facts that it holds.

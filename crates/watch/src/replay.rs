@@ -53,7 +53,7 @@ pub(crate) struct Replay<'a> {
     identification: u16,
 }
 
-fn is_before(one: u32, other: u32) -> bool {
+pub(crate) fn is_before(one: u32, other: u32) -> bool {
     one.wrapping_sub(other).cast_signed() < 0
 }
 

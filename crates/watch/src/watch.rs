@@ -28,7 +28,7 @@ type Numbered = (SocketAddr, SocketAddr, u64);
 pub struct Counts {
     /// Facts taken from the ring.
     pub facts: u64,
-    /// Facts that the ring had no room for.
+    /// Facts that the ring had no room for, or of which the kernel told nothing, as its sockets show.
     pub facts_dropped: u64,
     /// Retransmissions among them.
     pub retransmissions_dropped: u64,
@@ -76,7 +76,9 @@ impl Observations {
                 let is_end = matches!(fact, Fact::End(_));
                 if let Some(observation) = self.open.get_mut(&head.socket) {
                     let before = observation.len();
-                    observation.push(fact);
+                    let (retransmissions, acks) = observation.push(fact);
+                    self.counts.retransmissions_dropped += retransmissions;
+                    self.counts.facts_dropped += retransmissions + acks;
                     self.kept += observation.len() - before;
                 }
                 if is_end {
@@ -200,7 +202,10 @@ impl Watch {
 
     /// Returns the counts so far.
     pub fn counts(&self) -> Counts {
-        let [facts_dropped, retransmissions_dropped] = self.attached.dropped();
-        Counts { facts_dropped, retransmissions_dropped, ..self.observations.counts }
+        let [facts, retransmissions] = self.attached.dropped();
+        let mut counts = self.observations.counts;
+        counts.facts_dropped += facts;
+        counts.retransmissions_dropped += retransmissions;
+        counts
     }
 }

@@ -64,8 +64,32 @@ fn an_observation_with_a_hole_is_undecidable() {
         // The spike's connection was observed twice.
         let undecidable = all.iter().filter(|one| one.verdict == Verdict::Undecidable).collect::<Vec<_>>();
         assert!([1, 8].contains(&undecidable.len()), "without record {left_out}: {undecidable:?}");
-        assert!(undecidable.iter().all(|one| one.reason.contains("dropped")), "{undecidable:?}");
+        assert!(undecidable.iter().all(|one| one.reason.contains("are missing")), "{undecidable:?}");
     }
+}
+
+#[test]
+fn what_the_socket_shows_to_be_missing_is_a_hole_and_is_counted() {
+    /// Where a fact has the retransmissions that were not told of, and `snd_una`.
+    const MISSED: usize = 78;
+    const UNA: usize = 24;
+    let mut records = records();
+    let mut socket: Vec<&mut Vec<u8>> = records.iter_mut().filter(|one| one[KIND] == RETRANSMITTED).collect();
+    let counts = |records: &[Vec<u8>]| {
+        let (mut observations, mut judged) = (Observations::new(0), Vec::new());
+        records.iter().for_each(|record| observations.take(record, &mut judged));
+        observations.finish_all(&mut judged);
+        let undecidable = judged.iter().filter(|one| one.reason.contains("are missing")).count();
+        (observations.counts.facts_dropped, observations.counts.retransmissions_dropped, undecidable)
+    };
+    socket[2][MISSED..MISSED + 2].copy_from_slice(&3_u16.to_ne_bytes());
+    assert_eq!(counts(&records), (3, 3, 8));
+    // One segment more is acknowledged than any ACK said.
+    let fact = records.iter_mut().find(|one| one[KIND] == RETRANSMITTED).unwrap();
+    fact[MISSED..MISSED + 2].fill(0);
+    let una = u32::from_ne_bytes(fact[UNA..UNA + 4].try_into().unwrap());
+    fact[UNA..UNA + 4].copy_from_slice(&una.wrapping_add(1448).to_ne_bytes());
+    assert_eq!(counts(&records), (4, 3, 8));
 }
 
 #[test]

@@ -61,7 +61,7 @@ const PLAIN: [Metric; 5] = [
         name: "eifel_watch_facts_dropped_total",
         otlp: "eifel.watch.facts.dropped",
         unit: "{fact}",
-        help: "Facts that the kernel's ring had no room for.",
+        help: "Facts that the kernel's ring had no room for, or of which the kernel told nothing.",
         of: |counts| counts.facts_dropped,
     },
     Metric {

@@ -30,12 +30,12 @@ pub(super) fn totals(summary: &Summary<'_>) -> String {
     )
 }
 
-/// Returns what the kernel's ring had no room for; empty if it took everything.
+/// Returns what the kernel did not tell; empty if it told everything.
 pub(super) fn dropped(summary: &Summary<'_>) -> String {
     match summary.facts_dropped {
         0 => String::new(),
         facts => format!(
-            "the kernel's ring had no room for {facts} facts, {} retransmissions among them",
+            "{facts} facts are missing, {} retransmissions among them: the kernel had no room for them, or told of none",
             summary.retransmissions_dropped
         ),
     }
@@ -105,7 +105,9 @@ mod tests {
         let found = found();
         let summary = found.summary(9);
         assert_eq!(totals(&summary), "3 retransmissions on 2 connections: 3 spurious, 0 needed, 0 undecidable");
-        assert_eq!(dropped(&summary), "the kernel's ring had no room for 9 facts, 1 retransmissions among them");
+        let said =
+            "9 facts are missing, 1 retransmissions among them: the kernel had no room for them, or told of none";
+        assert_eq!(dropped(&summary), said);
         assert_eq!(
             table(&summary.worst, Some(6.4)),
             [
