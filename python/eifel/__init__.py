@@ -48,6 +48,10 @@ if TYPE_CHECKING:
     from eifel.runs import Runs as Runs
     from eifel.runs import run as run
     from eifel.runs import run_many as run_many
+    from eifel.senders import Grant as Grant
+    from eifel.senders import Response as Response
+    from eifel.senders import Timer as Timer
+    from eifel.senders import Window as Window
     from eifel.sweeps import load_sweep as load_sweep
     from eifel.sweeps import sweep as sweep
     from eifel.sweeps.captures import analyze_folder as analyze_folder
@@ -68,6 +72,7 @@ _MODULES = {
     "reproduction": ("reproduce",),
     "result": ("Result",),
     "runs": ("Runs", "run", "run_many"),
+    "senders": ("Grant", "Response", "Timer", "Window"),
     "sweeps": ("load_sweep", "sweep"),
     "sweeps.captures": ("analyze_folder",),
     "worlds": ("small_worlds", "small_worlds_each"),

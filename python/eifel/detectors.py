@@ -32,7 +32,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from eifel.errors import BadInputError
 
@@ -43,48 +43,64 @@ Verdict = tuple[Any, ...]
 """What a detector says: made by `spurious`, `genuine`, `probe` and the other methods of `Detector`."""
 
 _NAME = re.compile(r'"([A-Za-z_][\w.]*:[A-Za-z_][^"]*)"')
-_NOT_IMPORTABLE: dict[str, type[Detector]] = {}
+_NOT_IMPORTABLE: dict[str, type[Own]] = {}
 """Classes that were given as objects, and that an import of their name does not find, as those of a function."""
 
 
 class _Given:
     """Returns what stands for a class or an object in a scenario's text."""
 
-    def __get__(self, detector: Detector | None, of: type[Detector]) -> Callable[[], str | dict[str, Any]]:
-        return lambda: given(of if detector is None else detector)
+    def __get__(self, own: Own | None, of: type[Own]) -> Callable[[], str | dict[str, Any]]:
+        return lambda: given(of if own is None else own)
 
 
-class Detector:
-    """Was that retransmission spurious? A subclass defines `observe`, and says why in its docstring's first line.
-
-    Example: `eifel.run("examples/spike.toml", settings={"flow.main.sender.detect": Mine})`.
+class Own:
+    """An algorithm of your own. Subclasses are `Detector`, and those of `eifel.senders`.
 
     The engine makes one object for each connection. Parameters of the constructor are parameters in
     a scenario. Each needs a default: a whole number from 0 on, a bool, or a time whose name ends in `_ms`.
 
-    Everything that a detector remembers has to be in its attributes, since a search copies it
-    (`copy.deepcopy`) and compares states (`pickle`). A detector without chance and clock makes runs
-    that are repeatable to the byte.
+    Everything that it remembers has to be in its attributes, since a search copies it
+    (`copy.deepcopy`) and compares states (`pickle`). Without chance and clock, runs are repeatable to the byte.
     """
 
+    seam: ClassVar[str]
+    """The key of a scenario under which it stands."""
+    defines: ClassVar[str]
+    """The method that a subclass has to define."""
     needs: ClassVar[Literal["timestamps", "marks", "sack", "dsack"] | None] = None
     """The protocol feature without which it is blind."""
+
+    given_parameters: Mapping[str, Any] = {}
+    __eifel__ = _Given()
+
+    def __new__(cls, *args: Any, **parameters: Any) -> Self:
+        made = super().__new__(cls)
+        if args or parameters:
+            bound = inspect.signature(cls.__init__).bind(made, *args, **parameters)
+            made.given_parameters = dict(list(bound.arguments.items())[1:])
+        return made
+
+    @classmethod
+    def described(cls, _defines: Callable[[str], bool]) -> dict[str, Any]:
+        """Returns what the engine has to know of its seam alone."""
+        return {}
+
+
+class Detector(Own):
+    """Was that retransmission spurious? A subclass defines `observe`, and says why in its docstring's first line.
+
+    Example: `eifel.run("examples/spike.toml", settings={"flow.main.sender.detect": Mine})`.
+    """
+
+    seam = "detect"
+    defines = "observe(self, fact, view)"
     probes: ClassVar[bool] = False
     """Whether it ever returns `probe()`."""
     every_ack: ClassVar[bool] = False
     """Whether it is shown every ACK. Otherwise, from its verdict to the next retransmission, it is not shown ACKs that
     only acknowledge new data: those cost nothing then.
     """
-
-    given_parameters: Mapping[str, Any] = {}
-    __eifel__ = _Given()
-
-    def __new__(cls, *args: Any, **parameters: Any) -> Detector:
-        made = super().__new__(cls)
-        if args or parameters:
-            bound = inspect.signature(cls.__init__).bind(made, *args, **parameters)
-            made.given_parameters = dict(list(bound.arguments.items())[1:])
-        return made
 
     def observe(self, fact: Fact, view: View) -> Verdict | None:
         """Observes a fact, and returns a verdict on the open or last episode, or None.
@@ -105,6 +121,11 @@ class Detector:
         A subclass needs it only if it goes on observing after a verdict.
         """
         raise NotImplementedError
+
+    @classmethod
+    def described(cls, defines: Callable[[str], bool]) -> dict[str, Any]:
+        """Returns what the engine has to know of detectors alone."""
+        return {"every_ack": bool(cls.every_ack), "idle": defines("idle"), "signals": defines("on_loss_signal")}
 
     @staticmethod
     def spurious(reason: str) -> Verdict:
@@ -142,25 +163,25 @@ class Detector:
         return ("distrusted", reason)
 
 
-def given(detector: type[Detector] | Detector) -> str | dict[str, Any]:
+def given(own: type[Own] | Own) -> str | dict[str, Any]:
     """Returns what stands for a class or an object in a scenario: its name, with its parameters if there are any."""
-    if isinstance(detector, Detector):
-        name = name_of(type(detector))
-        return {"name": name, **detector.given_parameters} if detector.given_parameters else name
-    return name_of(detector)
+    if isinstance(own, Own):
+        name = name_of(type(own))
+        return {"name": name, **own.given_parameters} if own.given_parameters else name
+    return name_of(own)
 
 
-def name_of(detector: type[Detector]) -> str:
+def name_of(own: type[Own]) -> str:
     """Returns the name of a class in scenarios, `module:Class`."""
-    name = f"{detector.__module__}:{detector.__qualname__}"
+    name = f"{own.__module__}:{own.__qualname__}"
     try:
         known = _imported(name)
     except BadInputError:
         known = None
-    if known is detector:
+    if known is own:
         _NOT_IMPORTABLE.pop(name, None)
     else:
-        _NOT_IMPORTABLE[name] = detector
+        _NOT_IMPORTABLE[name] = own
     return name
 
 
@@ -171,7 +192,7 @@ def variant(detector: Detector) -> type[Detector]:
         return of
     title = f"{of.__qualname__}({', '.join(f'{name}={value}' for name, value in detector.given_parameters.items())})"
     known = _NOT_IMPORTABLE.get(f"{of.__module__}:{title}")
-    if known is not None and known.__base__ is of:
+    if known is not None and issubclass(known, Detector) and known.__base__ is of:
         return known
     given = dict(detector.given_parameters)
 
@@ -182,12 +203,12 @@ def variant(detector: Detector) -> type[Detector]:
     return type(title, (of,), own)
 
 
-def found(name: str) -> type[Detector]:
+def found(name: str) -> type[Own]:
     """Returns the class of this name. Raises BadInputError if there is none."""
     return _NOT_IMPORTABLE.get(name) or _imported(name)
 
 
-def _imported(name: str) -> type[Detector]:
+def _imported(name: str) -> type[Own]:
     module_name, _, path = name.partition(":")
     folder = str(Path.cwd())
     if folder not in sys.path:
@@ -204,21 +225,24 @@ def _imported(name: str) -> type[Detector]:
         if not hasattr(place, part):
             raise BadInputError(f"{name}: {module_name} has no {path}")
         place = getattr(place, part)
-    if not (isinstance(place, type) and issubclass(place, Detector)):
-        raise BadInputError(f"{name}: not a subclass of eifel.Detector")
+    if not (isinstance(place, type) and issubclass(place, Own)):
+        raise BadInputError(f"{name}: not a subclass of eifel.Detector, Response, Grant or Timer")
     return place
 
 
-def describe(name: str) -> dict[str, Any]:
-    """Describes the class of this name to the engine."""
+def describe(name: str, seam: str) -> dict[str, Any]:
+    """Describes the class of this name to the engine. `seam` is the key under which it stands."""
     of = found(name)
-    own = [base for base in of.__mro__ if base is not Detector and issubclass(base, Detector)]
+    kind = next(base for base in of.__mro__ if issubclass(base, Own) and "seam" in vars(base))
+    if kind.seam != seam:
+        raise BadInputError(f"{name}: a class for {kind.seam}, and not for {seam}")
+    own = [base for base in of.__mro__ if base is not kind and issubclass(base, kind)]
 
     def defines(method: str) -> bool:
         return any(method in vars(base) for base in own)
 
-    if not defines("observe"):
-        raise BadInputError(f"{name}: does not define observe(self, fact, view)")
+    if not defines(kind.defines.partition("(")[0]):
+        raise BadInputError(f"{name}: does not define {kind.defines}")
     needs = ("timestamps", "marks", "sack", "dsack", None)
     if of.needs not in needs:
         raise BadInputError(f"{name}: needs = {of.needs!r}; allowed: {', '.join(map(repr, needs))}")
@@ -227,13 +251,11 @@ def describe(name: str) -> dict[str, Any]:
         "summary": (inspect.getdoc(of) or of.__name__).partition("\n")[0] if of.__doc__ else of.__name__,
         "source": f"Python: {Path(_file(of) or '?').name}",
         "needs": of.needs,
-        "probes": bool(of.probes),
-        "every_ack": bool(of.every_ack),
-        "idle": defines("idle"),
-        "signals": defines("on_loss_signal"),
+        "probes": bool(getattr(of, "probes", False)),
         "parameters": [_parameter(name, one) for one in list(inspect.signature(of.__init__).parameters.values())[1:]]
         if defines("__init__")
         else [],
+        **of.described(defines),
     }
 
 
@@ -258,11 +280,11 @@ def _file(of: type) -> str | None:
         return None
 
 
-def explain(error: BaseException, of: Detector | None, during: str, at_ns: int | None) -> str:
+def explain(error: BaseException, of: Own | None, during: str, at_ns: int | None) -> str:
     """Returns one line: the place in the source, the error, and the fact that it was about."""
     place = _where(error)
     if not place and of is not None:
-        code = type(of).observe.__code__
+        code = getattr(type(of), of.defines.partition("(")[0]).__code__
         place = f"{_short(code.co_filename)}:{code.co_firstlineno}: "
     at = "" if at_ns is None else f", at {at_ns / 1e9:.9f} s"
     what = str(error).replace("\n", " ")
@@ -282,9 +304,9 @@ def _short(file: str) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
 
 
-def state(detector: Detector) -> bytes:
-    """Returns the whole state of a detector. Detectors with equal bytes are in the same state."""
-    return pickle.dumps(detector.__reduce_ex__(4)[1:3])
+def state(own: Own) -> bytes:
+    """Returns the whole state of an object. Objects with equal bytes are in the same state."""
+    return pickle.dumps(own.__reduce_ex__(4)[1:3])
 
 
 def names_in(text: str) -> list[str]:

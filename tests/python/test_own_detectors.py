@@ -175,7 +175,7 @@ def test_parameters_without_a_usable_default_and_needs_that_do_not_exist_are_ref
 
     for one, expected in ((Without, "parameter share needs a default"), (Wanting, "needs = 'luck'; allowed")):
         with pytest.raises(BadInputError, match=expected):
-            detectors.describe(detectors.name_of(one))
+            detectors.describe(detectors.name_of(one), "detect")
         with pytest.raises(eifel.ScenarioError, match=expected):
             eifel.run(SPIKE, settings={"flow.main.sender.detect": one})
 

@@ -3,12 +3,12 @@
 
 mod attacks;
 mod captures;
-mod detectors;
 mod hunt;
 mod live;
 mod many;
 mod numbers;
 mod outcome;
+mod own;
 mod paths;
 mod registry;
 mod script;
@@ -118,9 +118,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RunError", module.py().get_type::<RunError>())?;
     module.add("CaptureError", module.py().get_type::<captures::CaptureError>())?;
     module.add("PathError", module.py().get_type::<paths::PathError>())?;
-    detectors::register();
-    module.add_class::<detectors::FactClass>()?;
-    module.add_class::<detectors::ViewClass>()?;
+    own::register();
+    module.add_class::<own::FactClass>()?;
+    module.add_class::<own::ViewClass>()?;
     module.add_class::<captures::Captures>()?;
     module.add_class::<captures::Joined>()?;
     module.add_class::<paths::CapturedPath>()?;
@@ -138,7 +138,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attacks, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attack, module)?)?;
-    module.add_function(wrap_pyfunction!(detectors::watch_captures, module)?)?;
+    module.add_function(wrap_pyfunction!(own::watch_captures, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(captures::check_conditions, module)?)?;

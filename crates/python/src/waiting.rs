@@ -1,6 +1,6 @@
 //! Waits for worker threads without the GIL, and handles Ctrl-C meanwhile.
 
-use crate::{RunError, detectors};
+use crate::{RunError, own};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::any::Any;
@@ -29,14 +29,14 @@ pub(crate) fn next<T: Send>(py: Python<'_>, receiver: &mut Receiver<T>) -> PyRes
 pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .or_else(|| detectors::fault(panic))
+        .or_else(|| own::fault(panic))
         .unwrap_or("it panicked without a message")
 }
 
 /// Returns what is raised for a panic during `what`: `RunError` for a detector of Python,
 /// `RuntimeError` for a fault of this program.
 pub(crate) fn raised(panic: &(dyn Any + Send), what: &str) -> PyErr {
-    match detectors::fault(panic) {
+    match own::fault(panic) {
         Some(fault) => RunError::new_err(format!("{what}: {fault}")),
         None => PyRuntimeError::new_err(format!("{what}: {}", said(panic))),
     }

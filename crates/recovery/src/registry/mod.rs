@@ -10,7 +10,8 @@ mod provided;
 use crate::{congest, credit, detect, grant, pace, recover, respond, retransmit, rto};
 pub use parameters::{Choice, Error, Kind, Parameter, Parameters, Value};
 use part::Build;
-pub use provided::{MakeDetector, Provider, over_captures, provide, provided};
+pub use part::Provided;
+pub use provided::{Provider, over_captures, provide, provided};
 
 /// "Responding to Spurious Timeouts in TCP", a source of several algorithms.
 pub(crate) const RESPONDING: &str = "Responding to Spurious Timeouts in TCP";

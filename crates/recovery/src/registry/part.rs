@@ -37,7 +37,29 @@ macro_rules! parts {
             $($seam(Maker<$part>),)*
         }
 
-        impl Entry {$(
+        /// What makes the algorithms that a program [provides](super::provide), by seam.
+        #[derive(Clone, Copy)]
+        pub enum Provided {
+            $($seam(&'static (dyn Fn(&Parameters) -> Box<$part> + Send + Sync)),)*
+        }
+
+        impl Provided {
+            pub(super) fn build(self) -> (Seam, Build) {
+                match self {
+                    $(Self::$seam(make) => (Seam::$seam, Build::$seam(Maker::Provided(make))),)*
+                }
+            }
+        }
+
+        impl Entry {
+            /// Returns whether a program provides it, and it is not of this crate.
+            pub fn is_provided(&self) -> bool {
+                match &self.build {
+                    $(Build::$seam(maker) => matches!(maker, Maker::Provided(_)),)*
+                }
+            }
+
+            $(
             /// Creates an entry without name, summary and source, and with defaults for the rest.
             pub(crate) const fn $name(build: fn(&Parameters) -> Box<$part>) -> Self {
                 let (name, summary, source) = ("", "", "");
@@ -46,6 +68,14 @@ macro_rules! parts {
                 Self { seam, name, summary, source, parameters, needs, weakness, probes, build }
             }
         )*}
+
+        impl fmt::Debug for Provided {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Self::$seam(_) => f.write_str(stringify!($seam)),)*
+                }
+            }
+        }
 
         $(
             $(#[$said])*

@@ -3,9 +3,8 @@
 //! A program provides them once, under names with a colon (`module:Class`), which no algorithm of
 //! this crate has. From then on such a name stands wherever the registry's names do.
 
-use super::part::{Build, Maker};
-use super::{Entry, Need, Parameter, Parameters, Seam};
-use crate::detect::Detector;
+use super::part::Provided;
+use super::{Entry, Need, Parameter, Seam};
 use std::sync::OnceLock;
 
 /// Finds the algorithms that a program provides.
@@ -36,31 +35,24 @@ pub fn over_captures() -> Vec<&'static Entry> {
     PROVIDER.get().map(|provider| (provider.over_captures)()).unwrap_or_default()
 }
 
-/// Makes detectors with these parameters.
-pub type MakeDetector = dyn Fn(&Parameters) -> Box<dyn Detector> + Send + Sync;
-
 impl Entry {
-    /// Creates the entry of a provided detector. `probes` is as in [`Entry`].
-    pub fn provided_detector(
+    /// Creates the entry of a provided algorithm: its name, summary and source. `needs` and `probes` are as in
+    /// [`Entry`].
+    pub fn provided(
         (name, summary, source): (&'static str, &'static str, &'static str),
         parameters: &'static [Parameter],
         (needs, probes): (Option<Need>, bool),
-        make: &'static MakeDetector,
+        make: Provided,
     ) -> Self {
-        let build = Build::Detect(Maker::Provided(make));
-        Self { seam: Seam::Detect, name, summary, source, parameters, needs, weakness: None, probes, build }
-    }
-
-    /// Returns whether a program provides it, and it is not of this crate.
-    pub fn is_provided(&self) -> bool {
-        matches!(self.build, Build::Detect(Maker::Provided(_)))
+        let (seam, build) = make.build();
+        Self { seam, name, summary, source, parameters, needs, weakness: None, probes, build }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::detect::Judgement;
+    use crate::detect::{Detector, Judgement};
     use crate::fact::Fact;
     use crate::registry::{Choice, Value, part};
     use crate::view::View;
@@ -80,11 +72,11 @@ mod tests {
             return Err(format!("{name}: not mine"));
         }
         const PARAMETERS: &[Parameter] = &[Parameter::integer("limit", "a limit", 7, (0, 9))];
-        Ok(Box::leak(Box::new(Entry::provided_detector(
+        Ok(Box::leak(Box::new(Entry::provided(
             ("mine:Limited", "waits", "a test"),
             PARAMETERS,
             (None, false),
-            &|parameters| Box::new(Limited(parameters.integer("limit"))),
+            Provided::Detect(&|parameters| Box::new(Limited(parameters.integer("limit")))),
         ))))
     }
 

@@ -1,7 +1,7 @@
 //! The part that all timers share: initial value, minimum, maximum, the doubling between them, and
 //! the changes that verdicts request (RFC 6298, sections 2.1, 2.4, 2.5 and 5.5 to 5.7).
 
-use super::TimerChange;
+use super::{TimerChange, jacobson};
 use crate::episode::Estimate;
 use crate::learnt::Learnt;
 use crate::registry::Parameters;
@@ -39,6 +39,20 @@ pub enum Seed {
     Inherited(Estimate),
 }
 
+impl Seed {
+    /// Returns the estimate that it restarts: RFC 4015, section 3.1, step 11. Step 0 adds twice the
+    /// granularity to the SRTT before the timeout.
+    pub fn estimate(self, granularity: Duration) -> Estimate {
+        match self {
+            Self::First(sample) => jacobson::first(sample),
+            Self::Inherited(estimate) => estimate,
+            Self::AtLeast { sample, before } => {
+                Estimate { srtt: sample.max(before.srtt + granularity * 2), rttvar: before.rttvar.max(sample / 2) }
+            }
+        }
+    }
+}
+
 /// The back-off of one timer.
 #[derive(Clone, Debug)]
 pub struct BackOff {
@@ -69,7 +83,7 @@ impl BackOff {
 
     /// Returns the RTO within the limits, backed off. `estimated` is the estimator's value; `None`
     /// before the first sample.
-    pub(super) fn rto(&self, estimated: Option<Duration>) -> Duration {
+    pub fn rto(&self, estimated: Option<Duration>) -> Duration {
         // [rfc6298:2.1] [rfc6298:2.4]
         let base = estimated.unwrap_or(self.limits.initial).max(self.minimum);
         // Doubled by each expiry [rfc6298:5.5]; the shift saturates long before it overflows.

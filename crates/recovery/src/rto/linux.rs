@@ -8,7 +8,7 @@
 
 use super::back_off::{BackOff, Limits, Seed};
 use super::timer::{Estimator, Timer};
-use super::{HOUR, INITIAL, MICROSECOND, Sample, jacobson};
+use super::{HOUR, INITIAL, MICROSECOND, Sample};
 use crate::episode::Estimate;
 use crate::registry::{Entry, Parameter};
 use crate::view::View;
@@ -111,7 +111,7 @@ impl Estimator for Linux {
         self.variables = Some(match seed {
             Seed::First(sample) => Variables::first(sample.as_nanos(), self.minimum, rtt_seq),
             Seed::AtLeast { .. } | Seed::Inherited(_) => {
-                let Estimate { srtt, rttvar } = jacobson::seeded(seed, Duration::ZERO);
+                let Estimate { srtt, rttvar } = seed.estimate(Duration::ZERO);
                 Variables::new(srtt.as_nanos(), rttvar.as_nanos() * 4, self.minimum, rtt_seq)
             }
         });

@@ -103,7 +103,7 @@ impl Estimator for Lite {
     }
 
     fn seed(&mut self, seed: Seed) {
-        self.estimate = Some(jacobson::seeded(seed, self.tick));
+        self.estimate = Some(seed.estimate(self.tick));
     }
 
     fn rto(&self, back_off: &BackOff) -> Duration {

@@ -140,7 +140,7 @@ impl Estimator for Rfc6298 {
     }
 
     fn seed(&mut self, seed: Seed) {
-        self.estimate = Some(jacobson::seeded(seed, self.granularity));
+        self.estimate = Some(seed.estimate(self.granularity));
     }
 
     fn rto(&self, back_off: &BackOff) -> Duration {

@@ -63,7 +63,7 @@ impl Estimator for Rfc9260 {
     }
 
     fn seed(&mut self, seed: Seed) {
-        self.keep(jacobson::seeded(seed, self.granularity));
+        self.keep(seed.estimate(self.granularity));
     }
 
     fn rto(&self, back_off: &BackOff) -> Duration {
