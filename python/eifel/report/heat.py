@@ -46,7 +46,8 @@ def heat(
         x = left + wide * (place + 0.5)
         lines = _lines(name, int(wide / 5.8))
         for line, words in enumerate(lines, LINES - len(lines)):
-            parts.append(f'<text x="{x:.1f}" y="{12 + 13 * line}" class="tick">{escape(words)}</text>')
+            place_of = f'x="{x:.1f}" y="{12 + 13 * line}"'
+            parts.append(f'<text {place_of} class="tick" style="font-size: 11px">{escape(words)}</text>')
     group = {row: (groups or {}).get(row, "") for row in rows}
     shades = {
         name: _Shade.of(cell.value for (row, _), cell in cells.items() if group.get(row) == name)
