@@ -179,6 +179,50 @@ def test_the_page_draws_each_direction_and_zooms_to_episodes(capture: Path, tmp_
     assert page.count("data-from=") >= 1 and "http://" not in page.split("<body>")[1].split("<script>")[0]
 
 
+LOST_ACKS = """
+duration_s = 60
+seed = {seed}
+[point_to_point]
+rate_bps = 2_000_000
+delay_ms = 50
+queue = {{ kind = "drop-tail", packets = 200 }}
+back = {{ loss = {{ kind = "random", rate = {rate} }} }}
+[[flow]]
+name = "main"
+from = "sender"
+to = "receiver"
+application = {{ kind = "bulk", bytes = 4_000_000 }}
+tcp = {{ receive_window_segments = 30 }}
+sender = {{ rto = "linux", recover = "rack-tlp" }}
+"""
+
+
+def advice_over(scenario: Path) -> dict[str, str]:
+    """Returns the faults that the capture of a run shows, with their evidence."""
+    capture = scenario.with_suffix(".pcap")
+    assert main(["run", str(scenario), "--pcap", str(capture)]) == 0
+    return {one["fault"]: one["evidence"] for one in eifel.analyze(capture).report["advice"]}
+
+
+def test_the_spike_of_the_examples_is_named_with_its_length(tmp_path: Path) -> None:
+    # It repeats one segment twice, and the ACK of the original comes a round trip after the second time.
+    found = advice_over(Path(shutil.copy(Path(__file__).parents[2] / "examples" / "spike.toml", tmp_path)))
+    assert found.keys() == {"stall"}
+    # The path stands still from 28 s to 40 s, and the round trip is 2.9 s.
+    assert "The longest wait for such an ACK was 14.87 s, from 26.542 s after the first packet" in found["stall"]
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.8])
+def test_lost_acks_are_no_delay_spike(tmp_path: Path, rate: float) -> None:
+    faults, needless = set(), 0
+    for seed in range(1, 9):
+        (tmp_path / "lost.toml").write_text(LOST_ACKS.format(seed=seed, rate=rate))
+        faults |= advice_over(tmp_path / "lost.toml").keys()
+        rows = eifel.analyze(tmp_path / "lost.pcap").report["retransmissions"]
+        needless += sum(row["verdict"] == "spurious" for row in rows)
+    assert faults == {"lost-acks"} and needless > 8
+
+
 def test_an_empty_capture_says_how_to_capture_in_text_and_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -146,6 +146,7 @@ def test_a_capture_says_the_same_bytes_as_the_engine(
     captures = [(name, capture) for seed in range(60) for name, capture, _ in _engine.captured(seed)[1]]
     captures += [(name, capture) for seed in TOLD for name, capture, _ in _engine.captured(seed, wild=True)[1]]
     captures += [(file.name, file.read_bytes()) for place in CAPTURED for file in sorted(CORPUS.glob(place))]
+    captures.append(("empty.pcap", b""))
     assert cli.main(["run", str(ROOT / "examples" / "sctp.toml"), "--pcap", "sctp.pcapng", "--json"]) == 0
     captures.append(("sctp.pcapng", Path("sctp.pcapng").read_bytes()))
     requests, ends = [], []
@@ -167,7 +168,6 @@ def test_bad_requests_and_files_get_a_line_and_the_engine_goes_on(wasm: Path, tm
         {"request": {"ask": "sing"}},
         {"request": {"ask": "feed"}},
         *read("text.pcap", b"this is no capture"),
-        *read("empty.pcap", b""),
         *read("cut.qlog", b'{"qlog_version": "0.3", "traces": ['),
         {"request": {"ask": "run", "tables": []}, "body": base64.b64encode(SPIKE.encode()).decode()},
     ]
@@ -179,7 +179,6 @@ def test_bad_requests_and_files_get_a_line_and_the_engine_goes_on(wasm: Path, tm
     assert "allowed: run" in errors[2]
     assert errors[3] == "no capture is open"
     assert any(error.startswith("text.pcap: ") for error in errors)
-    assert any(error.startswith("empty.pcap: ") for error in errors)
     assert any(error.startswith("cut.qlog: ") for error in errors)
     assert "error" not in told[-1]
 
@@ -398,6 +397,12 @@ def test_a_bad_file_gets_a_line_and_the_page_goes_on(opened: Browser, tmp_path: 
     good.write_bytes(_engine.captured(3)[1][0][1])
     opened.choose("#file", good)
     opened.until("document.getElementById('summary') !== null")
+    empty = tmp_path / "empty.pcap"
+    empty.write_bytes(b"")
+    opened.choose("#file", empty)
+    opened.until("document.getElementById('summary')?.textContent.startsWith('empty.pcap: 0 frames')")
+    assert text(opened, "total").endswith("the capture holds no packet.")
+    assert "tcpdump -i any -w file.pcap" in text(opened, "summary")
 
 
 ALIVE = """(() => {

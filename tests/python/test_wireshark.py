@@ -62,6 +62,36 @@ def test_a_display_filter_finds_what_the_analysis_counts(home: Path) -> None:
     assert min(seen["needed"], seen["spurious"]) > 5
 
 
+BUNDLED = """
+duration_s = 20
+point_to_point = { rate_bps = 2_000_000, delay_ms = 50, queue = { kind = "drop-tail", packets = 20 } }
+[[spike]]
+links = ["bottleneck"]
+holds = "arriving"
+at = [{ start_s = 2, length_s = 2 }]
+[[flow]]
+name = "main"
+from = "sender"
+to = "receiver"
+transport = "sctp"
+application = { kind = "bulk", bytes = 500_000 }
+sctp = { message_bytes = 300 }
+"""
+
+
+@needs_tshark
+def test_a_packet_with_several_chunks_has_the_verdict_of_each(home: Path) -> None:
+    (home / "bundled.toml").write_text(BUNDLED)
+    capture = home / "bundled.pcap"
+    assert main(["run", str(home / "bundled.toml"), "--pcap", str(capture)]) == 0
+    expected: dict[int, list[str]] = {}
+    for row in eifel.analyze(capture).report["retransmissions"]:
+        expected.setdefault(row["frame"], []).append(row["verdict"])
+    shown = tshark(capture, "-Y", "eifel.verdict", "-T", "fields", "-e", "frame.number", "-e", "eifel.verdict")
+    assert shown == [f"{frame}\t{','.join(verdicts)}" for frame, verdicts in sorted(expected.items())]
+    assert max(map(len, expected.values())) > 2
+
+
 @needs_tshark
 def test_the_profile_has_a_column_for_the_verdict_and_expert_items_say_why_wireshark_differs(home: Path) -> None:
     capture = CAPTURES / "retransmission_same_tick.pcap"

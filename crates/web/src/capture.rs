@@ -142,15 +142,9 @@ impl Opened {
         let frames = reader.frames();
         let damage = self.damage.take().or_else(|| reader.finish().err().map(|error| error.to_string()));
         match mem::replace(&mut self.pass, Stage::Done) {
-            Stage::First => Err(self.message("empty; expected a capture or a log of QUIC".to_owned())),
-            Stage::Report(analyzer) => {
-                if let Some(damage) = damage.clone().filter(|_| frames == 0) {
-                    return Err(self.message(damage));
-                }
-                let capture = Capture { file: self.name.clone(), frames, error: damage };
-                self.report.add(vec![capture], analyzer.finish());
-                Ok(self.report_answer())
-            }
+            // A file without bytes is a capture without packets, as it is for `eifel analyze`.
+            Stage::First => self.captured(Analyzer::default(), frames, damage),
+            Stage::Report(analyzer) => self.captured(*analyzer, frames, damage),
             Stage::Log(log) => {
                 let log = String::from_utf8(log).map_err(|_| self.message("no log: not UTF-8".to_owned()))?;
                 self.report.quic = Some(quic::analyse(&[(&self.name, &log)])?);
@@ -174,6 +168,15 @@ impl Opened {
             }
             Stage::Done => Err("no capture is being read".to_owned()),
         }
+    }
+
+    fn captured(&mut self, analyzer: Analyzer, frames: u64, damage: Option<String>) -> Result<Answer, String> {
+        if let Some(damage) = damage.clone().filter(|_| frames == 0) {
+            return Err(self.message(damage));
+        }
+        let capture = Capture { file: self.name.clone(), frames, error: damage };
+        self.report.add(vec![capture], analyzer.finish());
+        Ok(self.report_answer())
     }
 
     fn report_answer(&self) -> Answer {

@@ -62,8 +62,12 @@ def _worth(known: Mapping[str, Measured]) -> str:
     without, eifel = (table.row(eifel=on).means["time_s"].mean for on in (False, True))
     sentence = (
         f"A transfer over a path with delay spikes takes {without:.0f} s without Eifel and {eifel:.0f} s with"
-        f" it, {without / eifel:.1f} times less."
+        f" it, {without / eifel:.1f} times less, by a rule of 2003 for ssthresh that RFC 5681 forbids."
     )
+    if again := known.get("responding.rfc5681"):
+        of = {"window": "rfc5681", "congested": False, "recovery": "reno-sack"}
+        without, eifel = (again.mean("time_s", **of, eifel=on) for on in (False, True))
+        sentence += f" With RFC 5681's rule it takes {without:.0f} s and {eifel:.0f} s."
     return _with(sentence, "", "responding.table1")
 
 

@@ -7,8 +7,10 @@ from html import escape
 
 from eifel.report.svg import ABOVE, BELOW, LETTER, RIGHT, WIDTH, Scale, picture, short, spacing
 
-HEAD = 34
-"""Pixels above the first row, for two lines of a column's name."""
+LINES = 3
+"""Lines of a column's name."""
+HEAD = 8 + 13 * LINES
+"""Pixels above the first row, for the columns' names."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,10 @@ def heat(
     parts = []
     for place, name in enumerate(columns):
         x = left + wide * (place + 0.5)
-        for line, words in enumerate(_two_lines(name, int(wide / 6.2))):
-            parts.append(f'<text x="{x:.1f}" y="{12 + 13 * line}" class="tick">{escape(words)}</text>')
+        lines = _lines(name, int(wide / 5.8))
+        for line, words in enumerate(lines, LINES - len(lines)):
+            place_of = f'x="{x:.1f}" y="{12 + 13 * line}"'
+            parts.append(f'<text {place_of} class="tick" style="font-size: 11px">{escape(words)}</text>')
     group = {row: (groups or {}).get(row, "") for row in rows}
     shades = {
         name: _Shade.of(cell.value for (row, _), cell in cells.items() if group.get(row) == name)
@@ -160,8 +164,13 @@ class _Shade:
         return f'style="fill: var(--{hue}); fill-opacity: {0.06 + 0.5 * share:.2f}"'
 
 
-def _two_lines(name: str, letters: int) -> list[str]:
-    if len(name) <= letters:
-        return ["", name]
-    at = max((place for place, letter in enumerate(name[: letters + 1]) if letter in " -,"), default=0) or letters
-    return [name[:at].rstrip(" ,"), short(name[at:].lstrip(" "), max(letters, 2))]
+def _lines(name: str, letters: int) -> list[str]:
+    """Breaks a column's name before a space or hyphen, or where the column ends."""
+    lines: list[str] = []
+    while len(name) > letters and len(lines) < LINES - 1:
+        at = max(
+            (place for place, letter in enumerate(name[: letters + 1]) if place and letter in " -,"), default=letters
+        )
+        lines.append(name[:at].rstrip(" ,"))
+        name = name[at:].lstrip(" ")
+    return [*lines, short(name, max(letters, 2))]

@@ -37,7 +37,7 @@ for _, flag in ipairs(FLAGS) do
   if known then flags[#flags + 1] = { field, flag[2] } end
 end
 
--- By frame number, what was found.
+-- By frame number, the rows that were found. A packet of SCTP can repeat several chunks.
 local found = {}
 local failure = nil
 
@@ -54,7 +54,8 @@ function eifel.init()
     for cell in (line .. "\t"):gmatch("([^\t]*)\t") do row[#row + 1] = cell end
     local frame = tonumber(row[1])
     if frame ~= nil and #row == #ORDER + 1 then
-      found[frame] = row
+      found[frame] = found[frame] or {}
+      table.insert(found[frame], row)
     elseif line:sub(1, 7) == "eifel: " then
       failure = line:sub(8)
     end
@@ -84,23 +85,25 @@ function eifel.dissector(buffer, pinfo, tree)
     if pinfo.number == 1 then tree:add(eifel):add_proto_expert_info(experts.failed, failure) end
     return
   end
-  local row = found[pinfo.number]
-  if row == nil then
+  local rows = found[pinfo.number]
+  if rows == nil then
     local why, differs = difference("-")
     if differs then tree:add(eifel):add_proto_expert_info(experts.differs, "Not a retransmission: " .. why) end
     return
   end
-  local verdict = row[2]
-  local branch = tree:add(eifel)
-  branch:append_text(" " .. verdict .. ", " .. row[3] .. ": " .. row[4])
-  for place, name in ipairs(ORDER) do
-    local cell = row[place + 1]
-    if cell ~= "" then branch:add(fields[name], tonumber(cell) or cell):set_generated() end
+  for _, row in ipairs(rows) do
+    local verdict = row[2]
+    local branch = tree:add(eifel)
+    branch:append_text(" " .. verdict .. ", " .. row[3] .. ": " .. row[4])
+    for place, name in ipairs(ORDER) do
+      local cell = row[place + 1]
+      if cell ~= "" then branch:add(fields[name], tonumber(cell) or cell):set_generated() end
+    end
+    local expert = experts[verdict]
+    if expert ~= nil then branch:add_proto_expert_info(expert, verdict .. ", " .. row[3] .. ": " .. row[4]) end
+    local why, differs = difference(verdict)
+    if differs then branch:add_proto_expert_info(experts.differs, why) end
   end
-  local expert = experts[verdict]
-  if expert ~= nil then branch:add_proto_expert_info(expert, verdict .. ", " .. row[3] .. ": " .. row[4]) end
-  local why, differs = difference(verdict)
-  if differs then branch:add_proto_expert_info(experts.differs, why) end
 end
 
 register_postdissector(eifel)

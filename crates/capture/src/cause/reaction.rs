@@ -237,15 +237,11 @@ impl FlightWatch {
         }
         for Effect { rows, reaction, held_back } in self.finish() {
             // If a group also has a needed retransmission, the loss alone would have cost as much, and
-            // there is nothing to undo.
+            // a window that stays small shows nothing of the others.
             if needless[rows.clone()].iter().all(|needless| *needless) {
                 cost.window_lost_bytes += reaction.window_lost.unwrap_or(0);
                 cost.held_back_ms += *held_back as f64 / 1e6;
-            } else if reaction.noticed == StackReaction::Undone {
-                continue;
-            }
-            for number in rows.clone().filter(|number| needless[*number]) {
-                reactions[number] = *reaction;
+                reactions[rows.clone()].fill(*reaction);
             }
         }
         reactions

@@ -49,7 +49,7 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
         packets(report, text)?;
     }
     for line in unread(report) {
-        writeln!(text, "  {line}")?;
+        wrap(text, "  ", &line)?;
     }
     if report.retransmissions.iter().any(|one| !one.repairs_nothing()) {
         causes(report, text)?;
@@ -123,7 +123,11 @@ fn unread(report: &Report) -> Vec<String> {
         .map(|(other, count)| format!("{} not analysed: {other}", counted(*count, "frame", "frames")))
         .collect();
     if report.times_clock_went_back > 0 {
-        lines.push(format!("the clock went back {}", counted(report.times_clock_went_back, "time", "times")));
+        lines.push(format!(
+            "the clock went back {}: times near there may be wrong. reordercap (of Wireshark) sorts frames that several \
+             devices or processors captured; if the host's clock was set, capture again",
+            counted(report.times_clock_went_back, "time", "times")
+        ));
     }
     if report.evicted > 0 {
         lines.push(format!("{} connections were evicted before they ended", report.evicted));

@@ -12,7 +12,7 @@ use eifel_capture::files;
 use eifel_capture::report::Report;
 use eifel_capture::report::advice::{Advice, Fault, advice};
 use eifel_capture::report::text;
-use eifel_capture::result::{Cause, Verdict};
+use eifel_capture::result::{Cause, Confidence, Verdict};
 use eifel_packet::datagram;
 use eifel_packet::ip::{Addresses, Header};
 use eifel_packet::pcapng::{Interface, Packet, Writer};
@@ -173,8 +173,23 @@ fn advice_needs_causes_and_verdicts_that_are_not_in_doubt() {
     assert_eq!(doubted(|one| one.copy = 3), []);
     assert_eq!(doubted(|one| one.timing.answered_ms = None), []);
     assert_eq!(doubted(|one| one.timing.answered_as_duplicate = true), []);
-    // The ACK came a round trip after the retransmission.
-    assert_eq!(doubted(|one| one.timing.answered_ms = one.timing.since_first_ms.map(|sent| sent + 5.7)), []);
+}
+
+#[test]
+fn an_ack_a_round_trip_after_the_retransmission_is_of_the_original_if_a_duplicate_would_be_reported() {
+    let found = |reports_duplicates, confidence| {
+        let mut report = read("advice/held.pcap.gz");
+        for one in &mut report.retransmissions {
+            one.timing.answered_ms = one.timing.since_first_ms.map(|sent| sent + 5.7);
+            one.confidence = confidence;
+        }
+        let ways = report.connections.iter_mut().flat_map(|one| &mut one.directions);
+        ways.for_each(|way| way.reports_duplicates = reports_duplicates);
+        faults(&report)
+    };
+    assert_eq!(found(Some(true), Confidence::Certain), [Fault::Stall]);
+    assert_eq!(found(Some(true), Confidence::Likely), []);
+    assert_eq!(found(None, Confidence::Certain), []);
 }
 
 /// A path of 300 ms, and a timer of 100 ms.

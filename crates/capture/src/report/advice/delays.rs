@@ -113,11 +113,13 @@ fn held(way: &Way<'_>, one: &Retransmission) -> Option<(f64, f64)> {
     let (sent, answered) = times(one)?;
     let round_trip = way.round_trip()?;
     let late = answered > sent && sent >= round_trip && answered >= STALL * round_trip;
-    // If the ACK comes a round trip after the last retransmission, it may answer that.
+    // If the ACK comes a round trip after the last retransmission, it may answer that. Then it would
+    // report a duplicate, if the receiver does.
     let same =
         way.rows.iter().filter(|other| other.number == one.number).filter_map(|other| other.timing.since_first_ms);
     let trips = (answered - same.filter(|sent| *sent < answered).fold(sent, f64::max)) / round_trip;
-    let of_original = trips < *PROMPT.start() || trips > *PROMPT.end() && one.confidence == Confidence::Certain;
+    let not_again = trips > *PROMPT.end() || way.way.reports_duplicates == Some(true);
+    let of_original = trips < *PROMPT.start() || not_again && one.confidence == Confidence::Certain;
     (of_original && late && !one.timing.answered_as_duplicate).then_some((sent, answered))
 }
 
