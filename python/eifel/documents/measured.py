@@ -30,6 +30,7 @@ from eifel.documents import (
 )
 from eifel.documents.stored import STORE, Stored, mean, row_of
 from eifel.papers import artefacts
+from eifel.papers.dualrtt import parking_lot
 from eifel.reproduction import reproduce
 
 ARTEFACTS = (
@@ -207,7 +208,19 @@ def _dualrtt(store: Stored) -> list[str]:
         f"{missed(fitted_to, 'as in the paper'):.1f} % {without}and {missed(fitted_to, 'with an intercept'):.1f} %"
         for fitted_to, without in (("all 168", "without an intercept "), ("those with timeouts", ""))
     ]
+    dsack = [
+        mean(store, "dualrtt.figure15", "over_reno", protocol="dsack", bottleneck_mbps=rate)
+        / mean(store, "dualrtt.figure15", "over_reno", protocol=other, bottleneck_mbps=rate)
+        for rate in parking_lot.BOTTLENECK_MBPS
+        for other in ("eifel", "dualrtt")
+    ]
+    slow, fast = (
+        mean(store, "dualrtt.figure13", "over_reno", protocol="dualrtt", wireless_kbps=rate) for rate in (500, 1500)
+    )
     return [
+        f"DSACK achieves {100 * min(dsack):.0f} to {100 * max(dsack):.0f} % of their gain over Reno",
+        f"with a wireless link of 500 kbit/s DualRTT delivers {slow:.0f} segments more than Reno, with 1500 kbit/s "
+        f"{fast:.0f}",
         f"{sum(printed)} of {len(printed)} counts come out within 5 of 300",
         f"Of the 50 400 spikes of the grid {spurious} cause a spurious timeout",
         f"DualRTT misses {missed('as printed', 'as in the paper'):.1f} % of the spurious timeouts",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from eifel.documents import FINDINGS, INTERNALS, quoted
 from eifel.model import loss
 from eifel.papers.artefact import Measured
+from eifel.papers.dualrtt import parking_lot
 from eifel.papers.dualrtt import settings as dualrtt
 from eifel.papers.responding import facts, figures1_to_6
 from eifel.papers.responding import settings as responding
@@ -16,7 +17,9 @@ from eifel.papers.spikes import figures as spikes
 from eifel.papers.thesis import cycles, figure5_7
 from eifel.reproduction import reproduce
 from eifel.runs import run_many
+from eifel.scenario import override
 from eifel.statistics import mean_interval
+from eifel.sweeps import load
 
 _HEADERS_BYTES = 32
 """Of IPv4 and SCTP, in each packet."""
@@ -71,6 +74,31 @@ def _dualrtt() -> list[str]:
     ]
 
 
+def _short_queue() -> list[str]:
+    """Returns what DualRTT delivers more than Reno in figure 13 if the bottleneck's queue is shorter."""
+    packets = parking_lot.BOTTLENECK_QUEUE - 2
+    design = load({**parking_lot.DESIGN, "seed": 1, "repetitions": 1})
+    bottleneck_bps, rates_bps = round(1e6 * parking_lot.BOTTLENECK_MBPS[0]), (500_000, 1_500_000)
+    wanted = [(protocol, rate) for protocol in ("reno", "dualrtt") for rate in rates_bps]
+    cells = [design.cell(number) for number in range(design.cells)]
+    made = [
+        override(design.base, {**cell.settings, "seed": 1, "link.bottleneck.queue.packets": packets})
+        for protocol, rate in wanted
+        for cell in cells
+        if cell.case == protocol
+        and cell.settings["link.bottleneck.rate_bps"] == bottleneck_bps
+        and cell.settings["link.wireless.rate_bps"] == rate
+    ]
+    runs = run_many(made, repetitions=parking_lot.RUNS)
+    reno_slow, reno_fast, slow, fast = (
+        runs.where(scenario=number, flow=0)["bytes"].mean() / dualrtt.PAYLOAD_BYTES for number in range(len(wanted))
+    )
+    return [
+        f"With a queue of {packets} packets instead of the fitted {parking_lot.BOTTLENECK_QUEUE} they are "
+        f"{slow - reno_slow:.0f} and {fast - reno_fast:.0f}"
+    ]
+
+
 def _sctp() -> list[str]:
     figure = reproduce("sctp.figure3")
     runs = [figure.result(run=run) for run in ("drawn", "eifel", "unambiguous")]
@@ -121,4 +149,6 @@ def _set() -> str:
 
 def quotes() -> list[tuple[str, str]]:
     """Returns the sentences, and the page that has to contain them. Takes some seconds."""
-    return quoted(FINDINGS, _set(), *_ns2(), *_responding(), *_thesis(), *_dualrtt(), *_sctp(), *_spikes())
+    return quoted(
+        FINDINGS, _set(), *_ns2(), *_responding(), *_thesis(), *_dualrtt(), *_short_queue(), *_sctp(), *_spikes()
+    )
