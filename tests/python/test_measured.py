@@ -39,8 +39,8 @@ def test_rows_are_older_once_a_run_gives_another_number(monkeypatch: pytest.Monk
     store = {name: STORE[name], "captures.truth": {"definition": "", "rows": []}}
     assert samples.older(store) == [] and samples.unknown(store) == ["captures.truth"]
 
-    def another(many: Sequence[Any]) -> Runs:
-        found = run_many(many)
+    def another(many: Sequence[Any], repetitions: int) -> Runs:
+        found = run_many(many, repetitions=repetitions)
         found["time_s"][-1] *= 1 + 1e-9
         return found
 

@@ -119,7 +119,11 @@ def tally(finished: Sequence[Measured], left: Sequence[Artefact] = ()) -> str:
     known = [artefact for artefact in left if artefact.id in failing()]
     if known:
         claims, failed = sum(len(one.claims) for one in known), sum(failing()[one.id] for one in known)
-        parts.append(f"claims left out (--all): {claims - failed} of {claims} held when last measured")
+        other = ", ".join(artefact.id for artefact in left if artefact not in known and not artefact.is_live)
+        parts.append(
+            f"claims left out (--all): {claims - failed} of {claims} held when last measured"
+            + (f"; not counted: {other}" if other else "")
+        )
     return ". ".join(parts) or "nothing is judged"
 
 

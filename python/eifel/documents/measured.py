@@ -1,7 +1,8 @@
 """Measured numbers of the documents: `python -m eifel.documents measured [ID…]` measures all again, or these.
 
-Writes `docs/internals/measured.json` (the results of the artefacts named here, with the digests of their
-definitions and of sample runs) and the tables between `<!-- measured: NAME -->` and `<!-- end -->`. `make test`
+Writes `docs/internals/measured.json` (the results of the artefacts named here, the number of failing
+claims, the digests of definitions and of sample runs) and the tables between
+`<!-- measured: NAME -->` and `<!-- end -->`. `make test`
 compares the pages with that file and the digests with the artefacts. It also measures again
 whatever takes a second. Results stored in `out` are not measured again.
 """
@@ -420,6 +421,7 @@ def measure(name: str) -> dict[str, Any]:
             one["interval95"] = {c: [round(end, 6) for end in between[c]] for c in chosen if c in between}
         rows.append(one)
     how: dict[str, Any] = {"definition": artefacts()[name].definition(), "repetitions": found["repetitions"]}
+    how["failing"] = sum(not claim["holds"] for claim in found["claims"])
     how["sample"] = samples.digest(name)
     if artefacts()[name].is_live:
         how |= {"kernel": os.uname().release, "on": datetime.now(UTC).date().isoformat()}
