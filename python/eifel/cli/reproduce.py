@@ -119,10 +119,10 @@ def tally(finished: Sequence[Measured], left: Sequence[Artefact] = ()) -> str:
     known = [artefact for artefact in left if artefact.id in failing()]
     if known:
         claims, failed = sum(len(one.claims) for one in known), sum(failing()[one.id] for one in known)
-        other = ", ".join(artefact.id for artefact in left if artefact not in known and not artefact.is_live)
+        other = sum(artefact not in known and not artefact.is_live for artefact in left)
         parts.append(
             f"claims left out (--all): {claims - failed} of {claims} held when last measured"
-            + (f"; not counted: {other}" if other else "")
+            + (f"; those of {other} artefacts are not stored" if other else "")
         )
     return ". ".join(parts) or "nothing is judged"
 
