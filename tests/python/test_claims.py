@@ -23,6 +23,7 @@ OPEN = {
     # The printed value contradicts the paper's own definition: see the file.
     "dualrtt.table3": ["at 42.905 s NRTT is 13.9 s"],
     # With Eifel samples come at once; a larger round trip takes the paper's window, and time to grow.
+    "responding.figure6a": ["... with the paper's window of 150 segments too"],
     "responding.figure6c": [
         "the RTO does not decrease as quickly: in no second of the 24 s after the spike is it below that without Eifel "
         "(window of 11 segments)",

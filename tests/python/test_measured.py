@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from eifel.documents import calibration, contains, measured, recorded, stored
+from eifel.documents import calibration, contains, measured, recorded, samples, stored
 from eifel.papers import artefacts
-from eifel.papers.artefact import Measured
-from eifel.papers.responding import settings as responding
 from eifel.papers.spikes import figures as spikes
 from eifel.reproduction import reproduce
-from eifel.runs import run_many
-from eifel.statistics import mean_interval
+from eifel.runs import Runs, run_many
 
 ROOT = Path(__file__).parents[2]
 STORE = stored.read()
@@ -25,6 +23,44 @@ RECORDED = stored.read(recorded.STORE)
 @pytest.mark.parametrize("name", measured.ARTEFACTS)
 def test_a_stored_result_has_the_definition_of_its_artefact(name: str) -> None:
     assert STORE[name]["definition"] == artefacts()[name].definition(), "python -m eifel.documents measured"
+
+
+@pytest.mark.parametrize("name", [name for name in measured.ARTEFACTS if name not in samples.unknown(STORE)])
+def test_a_stored_result_is_not_older_than_the_engine(name: str) -> None:
+    assert STORE[name]["sample"] == samples.digest(name), f"python -m eifel.documents measured {name}"
+
+
+def test_stored_results_without_a_sample_are_named() -> None:
+    assert set(samples.unknown(STORE)) <= {*samples.UNKNOWN}
+
+
+def test_rows_are_older_once_a_run_gives_another_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "sctp.figure14b"
+    store = {name: STORE[name], "captures.truth": {"definition": "", "rows": []}}
+    assert samples.older(store) == [] and samples.unknown(store) == ["captures.truth"]
+
+    def another(many: Sequence[Any], repetitions: int) -> Runs:
+        found = run_many(many, repetitions=repetitions)
+        found["time_s"][-1] *= 1 + 1e-9
+        return found
+
+    monkeypatch.setattr(samples, "run_many", another)
+    assert samples.older(store) == [name]
+
+
+def test_the_names_of_older_rows_are_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["responding.table1", "responding.table2"]
+    found = {names[0]: "other", names[1]: STORE[names[1]]["sample"]}
+    monkeypatch.setattr(samples, "digest", found.__getitem__)
+    with pytest.raises(SystemExit) as exited:
+        samples.main(names)
+    assert exited.value.code == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "responding.table1: older than the engine; python -m eifel.documents measured responding.table1",
+        "1 of 2 are as measured",
+    ]
 
 
 @pytest.mark.parametrize("page", sorted({page for page, _ in measured.BLOCKS.values()}))
@@ -57,35 +93,9 @@ def test_measurements_over_recorded_links_name_the_links_and_the_date() -> None:
         assert one["rows"]
 
 
-def test_findings_say_how_alike_recoveries_are_beside_large_packets() -> None:
-    fit = replace(responding.FIT, cbr_packet_bytes=1040)
-    senders = ("reno-sack", "newreno-sack", "fack")
-    made = [responding.dumbbell(sender, eifel=True, congested=True, fit=fit) for sender in senders]
-    runs = run_many(made, repetitions=responding.REPETITIONS)
-    times = [mean_interval(runs.where(scenario=number, flow=0)["time_s"]) for number, _ in enumerate(made)]
-    reno, newreno, fack = (f"{time.mean:.1f}" for time in times)
-    said = f"a transfer takes {reno} s with Reno-SACK, {newreno} with NewReno-SACK and {fack} with FACK"
-    assert contains("docs/internals/findings.md", said), said
-    assert sorted(round(time.half_width or 0) for time in times) == [4, 5, 6]
-
-
-def test_findings_say_what_the_rate_of_figures_7_and_8_decides() -> None:
-    reno, eifel = (reproduce(f"spikes.figure{number}") for number in (7, 8))
-    begin_s, end_s = spikes._stall_s(reno.result(run=spikes.STATED))
-
-    def segments(measured: Measured) -> list[str]:
-        return [f"{measured.mean('segments', run=run):.0f}" for run in (spikes.STATED, "drawn")]
-
-    (stated, drawn), eifels = segments(reno), segments(eifel)
-    timeouts = [reno.result(run=run).main["spurious_timeouts"] for run in (spikes.STATED, "drawn")]
-    assert timeouts == [0, 1]
-    for sentence in (
-        f"At the {spikes.STATED} of its section II Reno has no spurious timeout in a run with losses.",
-        f"It stalls from {begin_s:.1f} to {end_s:.1f} s and delivers {stated} segments.",
-        f"At {spikes.LOSSY_KBPS} kbit/s, which are fitted to figure 8, it has the timeout, and delivers {drawn}.",
-        f"Eifel stalls at both, and delivers {' and '.join(eifels)}",
-    ):
-        assert contains("docs/internals/findings.md", sentence), sentence
+def test_reno_times_out_needlessly_in_figure_7_at_the_fitted_rate_alone() -> None:
+    reno = reproduce("spikes.figure7")
+    assert [reno.result(run=run).main["spurious_timeouts"] for run in (spikes.STATED, "drawn")] == [0, 1]
 
 
 @pytest.mark.parametrize("name", ["responding.table1", "thesis.figure5_16"])

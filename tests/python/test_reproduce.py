@@ -7,8 +7,10 @@ from rich.console import Console
 
 from eifel import store
 from eifel.cli.reproduce import MOST_ROWS, _chosen, show, tally
+from eifel.documents import failing as failing_claims
+from eifel.documents import stored
 from eifel.errors import BadInputError
-from eifel.papers import artefacts
+from eifel.papers import artefacts, failing
 from eifel.papers.artefact import Artefact, Column, Measured, MeasuredRow, Row
 from eifel.reproduction import reproduce
 from eifel.statistics import Mean
@@ -50,16 +52,35 @@ def test_a_value_outside_its_tolerance_is_marked(calls: list[str]) -> None:
 
 def test_what_does_not_hold_is_counted_in_one_line(calls: list[str]) -> None:
     """Of table 3's claims the first fails here, and one value is outside of its tolerance."""
-    holding, failing = reproduce(TABLE, repetitions=20), reproduce("responding.table3", repetitions=5)
-    claims = [claim["holds"] for claim in failing.claims()]
-    values = [agrees for row in failing.json()["rows"] for agrees in row["agrees"].values() if agrees is not None]
+    holding, wrong = reproduce(TABLE, repetitions=20), reproduce("responding.table3", repetitions=5)
+    claims = [claim["holds"] for claim in wrong.claims()]
+    values = [agrees for row in wrong.json()["rows"] for agrees in row["agrees"].values() if agrees is not None]
     kept = len([agrees for row in holding.json()["rows"] for agrees in row["agrees"].values() if agrees is not None])
     assert claims.count(False) > 0 and values.count(False) > 0
-    said = tally([holding, failing])
+    said = tally([holding, wrong])
     count = 3 + len(claims)
     assert said.startswith(f"claims: {count - claims.count(False)} of {count} hold; not in responding.table3 (")
     assert f" of {kept + len(values)} hold" in said and "\n" not in said
     assert tally([]) == "nothing is judged"
+
+
+def test_failing_claims_of_what_is_left_out_are_counted_in_the_same_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ("sctp.figure14a", "sctp.figure14b", "live.linux")
+    long = [one for name, one in artefacts().items() if name in asked]
+    monkeypatch.setattr("eifel.cli.reproduce.failing", lambda: {"sctp.figure14a": 2, "sctp.figure14b": 1})
+    count = sum(len(one.claims) for one in long if not one.is_live)
+    said = f"claims left out (--all): {count - 3} of {count} held when last measured"
+    assert tally([], long) == said
+    more = [*long, artefacts()["sctp.figure12"], artefacts()["sctp.figure13a"]]
+    assert tally([], more) == f"{said}; those of 2 artefacts are not stored"
+
+
+def test_the_failing_claims_of_what_takes_minutes_are_those_of_its_stored_rows() -> None:
+    assert failing().keys() <= {one.id for one in failing_claims.asked()}
+    store = stored.read()
+    kept = {name for name in failing() if "failing" in store.get(name, {})}
+    assert len(kept) > 10
+    assert {name: failing()[name] for name in kept} == {name: store[name]["failing"] for name in kept}
 
 
 def test_a_claim_that_cannot_be_looked_for_does_not_hold(calls: list[str]) -> None:

@@ -136,13 +136,16 @@ fn teach(timer: &mut dyn Rto, change: TimerChange, bounds: &mut Bounds) {
     bounds.note(change);
 }
 
-/// Draws a change that an engine makes on its own: for RFC 4015, or for a lost SYN.
+/// Draws a change that an engine makes on its own: for RFC 4015, for a lost SYN, or at the start of a
+/// connection that inherits an estimate.
 fn engines_own(u: &mut Unstructured<'_>) -> Result<TimerChange> {
-    let sample = duration(u)?;
-    Ok(if u.arbitrary()? {
-        TimerChange::RaiseInitial(sample)
-    } else {
-        let before = Estimate { srtt: duration(u)?, rttvar: duration(u)? };
-        TimerChange::ReseedAtLeast { sample, before }
+    Ok(match u.int_in_range(0..=2)? {
+        0 => TimerChange::RaiseInitial(duration(u)?),
+        1 => TimerChange::ReseedAtLeast { sample: duration(u)?, before: estimate(u)? },
+        _ => TimerChange::Inherit(estimate(u)?),
     })
+}
+
+fn estimate(u: &mut Unstructured<'_>) -> Result<Estimate> {
+    Ok(Estimate { srtt: duration(u)?, rttvar: duration(u)? })
 }

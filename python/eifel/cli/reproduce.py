@@ -14,7 +14,7 @@ from eifel.cli.output import NARROW, console, heading, note, print_json, progres
 from eifel.errors import BadInputError
 from eifel.exports import parse_forms
 from eifel.live import SKIPPED, missing
-from eifel.papers import select
+from eifel.papers import failing, select
 from eifel.papers.artefact import Artefact, Column, Measured, MeasuredRow, word
 from eifel.reproduction import reproduce
 
@@ -50,7 +50,7 @@ def command(options: argparse.Namespace) -> int:
     if options.json:
         print_json("reproduce", {"artefacts": [measured.json() for measured in finished]})
     else:
-        console().print(Text(tally(finished)))
+        console().print(Text(tally(finished, left_out(options))))
         note(f"stored in {out}: {len(store.stored_ids(out))} artefacts; `eifel report` makes a page of them")
     return FAILED if options.check and not all(map(holds, finished)) else OK
 
@@ -70,9 +70,16 @@ def _chosen(options: argparse.Namespace) -> list[Artefact]:
     chosen = _possible([artefact for artefact in chosen if not artefact.needs_traces], options)
     if options.ids or options.all:
         return chosen
-    if long := [artefact.id for artefact in chosen if artefact.is_long]:
-        note(f"left out, because they take minutes: {', '.join(long)}; name them, or take --all")
+    if long := left_out(options):
+        note(f"left out, because they take minutes: {', '.join(one.id for one in long)}; name them, or take --all")
     return sorted((artefact for artefact in chosen if not artefact.is_long), key=_begun)
+
+
+def left_out(options: argparse.Namespace) -> list[Artefact]:
+    """Returns the artefacts that take minutes, and that a call without names and without `--all` does not measure."""
+    if options.ids or options.all or options.trace:
+        return []
+    return [artefact for artefact in select([]) if artefact.is_long and not artefact.needs_traces]
 
 
 def _begun(artefact: Artefact) -> tuple[bool, int]:
@@ -94,18 +101,29 @@ def holds(measured: Measured) -> bool:
     return all(_values(measured)) and all(_claims(measured))
 
 
-def tally(finished: Sequence[Measured]) -> str:
-    """Returns in one line how many claims and judged values hold, and which artefacts have those that do not."""
+def tally(finished: Sequence[Measured], left: Sequence[Artefact] = ()) -> str:
+    """Returns in one line how many claims and judged values hold, and which artefacts have those that do not.
+
+    Of artefacts that were left out it has the claims that failed when they were last measured.
+    """
     parts = []
     for name, judged_of in (("claims", _claims), ("values", _values)):
         judged = {measured.artefact.id: judged_of(measured) for measured in finished}
         count = sum(map(len, judged.values()))
-        failing = {id: found.count(False) for id, found in judged.items() if False in found}
-        where = ", ".join(f"{id} ({number})" for id, number in failing.items())
+        wrong = {id: found.count(False) for id, found in judged.items() if False in found}
+        where = ", ".join(f"{id} ({number})" for id, number in wrong.items())
         if count:
             parts.append(
-                f"{name}: {count - sum(failing.values())} of {count} hold" + (f"; not in {where}" if where else "")
+                f"{name}: {count - sum(wrong.values())} of {count} hold" + (f"; not in {where}" if where else "")
             )
+    known = [artefact for artefact in left if artefact.id in failing()]
+    if known:
+        claims, failed = sum(len(one.claims) for one in known), sum(failing()[one.id] for one in known)
+        other = sum(artefact not in known and not artefact.is_live for artefact in left)
+        parts.append(
+            f"claims left out (--all): {claims - failed} of {claims} held when last measured"
+            + (f"; those of {other} artefacts are not stored" if other else "")
+        )
     return ". ".join(parts) or "nothing is judged"
 
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from eifel import _engine
 from eifel.documents import DOCS, algorithms, licences, pictures, schemas, tables
 
-NAMED = ("calibration", "hunted", "measured", "pictures", "recorded")
+NAMED = ("calibration", "failing", "hunted", "measured", "pictures", "recorded", "samples")
 
 if len(sys.argv) > 1 and sys.argv[1] not in NAMED:
     sys.exit(f"eifel.documents: {sys.argv[1]}: unknown; expected one of {', '.join(NAMED)}, or nothing")

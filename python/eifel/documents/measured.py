@@ -1,7 +1,8 @@
 """Measured numbers of the documents: `python -m eifel.documents measured [ID…]` measures all again, or these.
 
-Writes `docs/internals/measured.json` (the results of the artefacts named here, with the digests of their
-definitions) and the tables between `<!-- measured: NAME -->` and `<!-- end -->`. `make test`
+Writes `docs/internals/measured.json` (the results of the artefacts named here, the number of failing
+claims, the digests of definitions and of sample runs) and the tables between
+`<!-- measured: NAME -->` and `<!-- end -->`. `make test`
 compares the pages with that file and the digests with the artefacts. It also measures again
 whatever takes a second. Results stored in `out` are not measured again.
 """
@@ -20,6 +21,7 @@ from eifel.documents import (
     filled,
     name_missing,
     quoted,
+    samples,
     sentences,
     spaced,
     stored,
@@ -29,6 +31,7 @@ from eifel.documents import (
 )
 from eifel.documents.stored import STORE, Stored, mean, row_of
 from eifel.papers import artefacts
+from eifel.papers.dualrtt import parking_lot
 from eifel.reproduction import reproduce
 
 ARTEFACTS = (
@@ -57,6 +60,10 @@ ARTEFACTS = (
     "sctp.responses",
     "sctp.by_time",
     "spikes.table1",
+    "spikes.figure10",
+    "spikes.figure11",
+    "dualrtt.figure13",
+    "dualrtt.figure15",
     *detectors.KEPT,
     *captures.KEPT,
 )
@@ -202,7 +209,19 @@ def _dualrtt(store: Stored) -> list[str]:
         f"{missed(fitted_to, 'as in the paper'):.1f} % {without}and {missed(fitted_to, 'with an intercept'):.1f} %"
         for fitted_to, without in (("all 168", "without an intercept "), ("those with timeouts", ""))
     ]
+    dsack = [
+        mean(store, "dualrtt.figure15", "over_reno", protocol="dsack", bottleneck_mbps=rate)
+        / mean(store, "dualrtt.figure15", "over_reno", protocol=other, bottleneck_mbps=rate)
+        for rate in parking_lot.BOTTLENECK_MBPS
+        for other in ("eifel", "dualrtt")
+    ]
+    slow, fast = (
+        mean(store, "dualrtt.figure13", "over_reno", protocol="dualrtt", wireless_kbps=rate) for rate in (500, 1500)
+    )
     return [
+        f"DSACK achieves {100 * min(dsack):.0f} to {100 * max(dsack):.0f} % of their gain over Reno",
+        f"with a wireless link of 500 kbit/s DualRTT delivers {slow:.0f} segments more than Reno, with 1500 kbit/s "
+        f"{fast:.0f}",
         f"{sum(printed)} of {len(printed)} counts come out within 5 of 300",
         f"Of the 50 400 spikes of the grid {spurious} cause a spurious timeout",
         f"DualRTT misses {missed('as printed', 'as in the paper'):.1f} % of the spurious timeouts",
@@ -325,6 +344,7 @@ def _by_time(store: Stored) -> list[tuple[str, str]]:
     counting, rack, alone = by("1 % reordered")
     often = by("10 % reordered")
     undone = seconds("1 % reordered", "counting", "eifel")
+    by_eifel = [seconds("15 % reordered", one, "eifel") for one in ("counting", "RACK-TLP")]
     spike = "a spike every 10 to 20 s"
     spiky = [seconds(spike, "RACK-TLP"), seconds(spike, "RACK-TLP", "eifel"), seconds(spike, "counting", "eifel")]
     return [
@@ -335,6 +355,10 @@ def _by_time(store: Stored) -> list[tuple[str, str]]:
             f"download takes {seconds('nothing reordered', 'counting'):.1f}",
         ),
         (FINDINGS, f"At 10 % it is {often[0]:.1f}, {often[1]:.1f} and {often[2]:.1f} s"),
+        (
+            FINDINGS,
+            f"RACK-TLP with Eifel is slower than counting with Eifel**: {by_eifel[1]:.1f} s against {by_eifel[0]:.1f}",
+        ),
         (
             FINDINGS,
             f"Over delay spikes RACK-TLP takes {spiky[0]:.1f} s, with Eifel {spiky[1]:.1f}, and counting with Eifel "
@@ -397,6 +421,8 @@ def measure(name: str) -> dict[str, Any]:
             one["interval95"] = {c: [round(end, 6) for end in between[c]] for c in chosen if c in between}
         rows.append(one)
     how: dict[str, Any] = {"definition": artefacts()[name].definition(), "repetitions": found["repetitions"]}
+    how["failing"] = sum(not claim["holds"] for claim in found["claims"])
+    how["sample"] = samples.digest(name)
     if artefacts()[name].is_live:
         how |= {"kernel": os.uname().release, "on": datetime.now(UTC).date().isoformat()}
     return {**how, "rows": rows}
@@ -405,7 +431,8 @@ def measure(name: str) -> dict[str, Any]:
 def main(names: Sequence[str]) -> None:
     """Measures everything, or the named artefacts, and writes the results."""
     before = stored.read() if names else {}
-    store = {name: measure(name) if name in names or not names else before[name] for name in ARTEFACTS}
+    store = {name: measure(name) if name in names or not names else before.get(name) for name in ARTEFACTS}
+    store = {name: one for name, one in store.items() if one is not None}
     STORE.write_text(stored.written(store), encoding="utf-8")
     for page in sorted({page for page, _ in BLOCKS.values()}):
         (ROOT / page).write_text(written(page, store), encoding="utf-8")

@@ -7,6 +7,7 @@ from eifel.documents import AUTHOR, DETECTORS, FINDINGS, LIARS, PARTIAL_CREDIT, 
 from eifel.documents.detectors import episodes
 from eifel.documents.stored import Stored, mean
 from eifel.papers.responding.adaptation import GENUINE, OSCILLATES, SPIKES
+from eifel.papers.spikes import settings as spikes
 from eifel.studies import adapting as adapting_study
 from eifel.studies import proof as proof_study
 from eifel.studies import wire, wire_liars
@@ -235,6 +236,38 @@ def sharing(store: Stored) -> list[tuple[str, str]]:
     )
 
 
+def bandwidths(store: Stored) -> list[tuple[str, str]]:
+    """Returns the sentences of docs/internals/findings.md about single bandwidths, over delay spikes and losses."""
+
+    def of(figure: int, sender: str, kbps: float, spike: str = spikes.DRAWN, column: str = "segments") -> float:
+        return mean(store, f"spikes.figure{figure}", column, kbps=kbps, sender=sender, spike=spike)
+
+    def percent(figure: int, sender: str, over: str, kbps: float) -> str:
+        return f"{100 * (of(figure, sender, kbps) / of(figure, over, kbps) - 1):.0f}"
+
+    ahead = [kbps for kbps in spikes.HIGH_KBPS if of(10, "reno", kbps) > of(10, "rfc6675+eifel", kbps)]
+    more = [percent(10, "reno", "rfc6675+eifel", kbps) for kbps in ahead]
+    leads = [kbps for kbps in (*spikes.LOW_KBPS, *spikes.HIGH_KBPS) if of(11, "sctp", kbps) > of(11, "reno", kbps)]
+    own = [of(11, sender, kbps, spikes.OWN, "spurious_timeouts") for sender in ("reno", "sctp") for kbps in leads]
+    expire = "no timer expires" if not any(own) else "a timer expires"
+    drawn = [f"{of(11, 'reno', kbps, column='spurious_timeouts'):.2f}" for kbps in leads]
+    nothing_lost = [
+        row["measured"]["share"]
+        for row in store["spikes.table1"]["rows"]
+        if row["keys"]["case"] == "spike" and row["keys"]["sender"] in ("rfc6675+eifel", "rack+eifel")
+    ]
+    return quoted(
+        FINDINGS,
+        f"At {' and '.join(f'{kbps:g}' for kbps in ahead)} kbit/s with a large window Reno delivers "
+        f"{' to '.join(more)} % more",
+        f"Where nothing is lost, it is within {math.ceil(100 - min(nothing_lost))} % of the best",
+        f"At {' and '.join(f'{kbps:g}' for kbps in leads)} kbit/s with a small window SCTP delivers "
+        f"{' and '.join(percent(11, 'sctp', 'reno', kbps) for kbps in leads)} % more. Where the spike begins at "
+        f"{spikes.SPIKE_S:g} s {expire}",
+        f"Over the 60 spikes Reno has {' and '.join(drawn)} spurious timeouts a run",
+    )
+
+
 def adapting(store: Stored) -> list[tuple[str, str]]:
     """Returns docs/internals/findings.md's sentences about senders that learn."""
 
@@ -281,5 +314,6 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
         *proof(store),
         *adaptation(store),
         *sharing(store),
+        *bandwidths(store),
         *adapting(store),
     ]

@@ -1,7 +1,8 @@
 """The tables and figures of the papers, and this project's own studies.
 
 Each `Artefact` at the top level of a module of `papers/<paper>/` or `studies/` is found. `known.toml` has
-the known reasons for its differences from print.
+the known reasons for its differences from print, and `failing.toml` the number of failing claims of
+those that take minutes.
 """
 
 import pkgutil
@@ -35,6 +36,12 @@ def artefacts() -> dict[str, Artefact]:
         for name in reason["of"]:
             found[name] = replace(found[name], known=(*found[name].known, reason["text"]))
     return {name: found[name] for name in sorted(found, key=lambda name: (found[name].needs_traces, _order(name)))}
+
+
+@cache
+def failing() -> dict[str, int]:
+    """Returns how many claims of each artefact that takes minutes failed when it was last measured."""
+    return dict(tomllib.loads((files(__name__) / "failing.toml").read_text(encoding="utf-8")))
 
 
 def select(prefixes: Iterable[str]) -> list[Artefact]:

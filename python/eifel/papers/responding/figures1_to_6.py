@@ -1,6 +1,8 @@
 """Figures 1 to 6: timeouts over a slow link, without Eifel, with each response, with losses, and the timer."""
 
 from collections.abc import Iterable
+from functools import partial
+from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Measured
 from eifel.papers.claims import count, less, number, of
@@ -40,6 +42,22 @@ def _rtt_stays_high(result: Result) -> bool:
     return float(samples["rtt_ns"][-1]) > 3 * float(before.max())
 
 
+def _changes(**more: int) -> dict[str, Any]:
+    """Returns a transfer over a link whose rate falls."""
+    rate_changes = [{"at_s": CHANGE_S, "rate_bps": 10_000}]
+    how: dict[str, Any] = {"data_bytes": 200 * settings.MSS_BYTES, **more}
+    return settings.slow_link(
+        settings.SPURIOUS_FAST_RETRANSMIT,
+        eifel=False,
+        spike_s=None,
+        rate_bps=300_000,
+        rate_changes=rate_changes,
+        **how,
+    )
+
+
+_AS_TABLES = "1000 bytes, 150 segments"
+"""The segments and the window of the tables."""
 FIGURE_1A = figure(
     "1a",
     "A delay spike triggers a spurious timeout (Reno-SACK, timestamps, no Eifel)",
@@ -55,19 +73,15 @@ FIGURE_1A = figure(
 FIGURE_1B = figure(
     "1b",
     "A bandwidth change triggers a spurious timeout (Reno-SACK, timestamps, no Eifel)",
-    settings.slow_link(
-        settings.SPURIOUS_FAST_RETRANSMIT,
-        eifel=False,
-        spike_s=None,
-        rate_bps=300_000,
-        rate_changes=[{"at_s": CHANGE_S, "rate_bps": 10_000}],
-        data_bytes=200 * SEGMENT_BYTES,
-        payload_bytes=SEGMENT_BYTES,
-        window_segments=WINDOW,
-    ),
+    _changes(payload_bytes=SEGMENT_BYTES, window_segments=WINDOW, data_bytes=200 * SEGMENT_BYTES),
     _NOTHING_LOST,
     Claim("the response is the same go-back-N as after a spike", of(facts.goes_back_n)),
     Claim("the round trip time stays several times higher", of(_rtt_stays_high)),
+    Claim(
+        "with the tables' segments and window the change triggers no timeout",
+        lambda m: m.mean("timeouts", run=_AS_TABLES) == 0 and _rtt_stays_high(m.result(run=_AS_TABLES)),
+    ),
+    beside={_AS_TABLES: _changes()},
 )
 
 
@@ -204,29 +218,51 @@ transfers last longer than the second time.
 """
 _WIDE = "150 segments"
 """The window of the paper's set-up. The spike is that of figures 1 to 5, before the queue has grown."""
+_WIDELY = "... with the paper's window of 150 segments"
+_WIDE_WITHOUT_EIFEL, _WIDE_WITHOUT_TIMESTAMPS = (
+    settings.slow_link(settings.RENO_ALLOWED, eifel=False, timestamps=timestamps, data_bytes=settings.LEVEL_BYTES)
+    for timestamps in (True, False)
+)
+_SLACK_S = 4
+"""Before the spike there is a sample in these seconds, and go-back-N takes as many at least."""
 
 
-def _returns_to_before(result: Result) -> bool:
+def _spike_s(run: str) -> tuple[float, float]:
+    return settings.SLOW_SPIKE_S if run.startswith(_WIDE) else settings.LEVEL_S
+
+
+def _goes_without_samples(measured: Measured, run: str = "drawn") -> bool:
+    """Returns whether the longest time without a sample is longer than the spike by as long as go-back-N takes."""
+    start, end = _spike_s(run)
+    return facts.largest_gap_s(measured.result(run=run), start - _SLACK_S) > end - start + _SLACK_S
+
+
+def _returns_to_before(measured: Measured, run: str = "drawn") -> bool:
     """Returns whether the RTO from the first sample after the spike is near the last RTO before it."""
-    start, end = settings.LEVEL_S
-    samples = facts.rto_samples(result)
+    start, end = _spike_s(run)
+    samples = facts.rto_samples(measured.result(run=run))
     after = samples["rto_ns"][samples["t_ns"] > end * 1e9]
-    return float(after[0]) / 1e9 < 1.5 * facts.rto_at_s(result, start)
+    return float(after[0]) / 1e9 < 1.5 * facts.rto_at_s(measured.result(run=run), start)
 
 
-def _peak_s(result: Result) -> float:
-    timer = facts.rto_samples(result)
-    return float(timer["rto_ns"][timer["t_ns"] > settings.LEVEL_S[1] * 1e9].max()) / 1e9
+def _peak_s(measured: Measured, run: str = "drawn") -> float:
+    timer = facts.rto_samples(measured.result(run=run))
+    return float(timer["rto_ns"][timer["t_ns"] > _spike_s(run)[1] * 1e9].max()) / 1e9
 
 
-def _gap_s(result: Result) -> float:
+def _is_very_high(measured: Measured, run: str = "drawn") -> bool:
+    """Returns whether the RTO becomes more than three times as long after the spike as it was before."""
+    return _peak_s(measured, run) > 3 * facts.rto_at_s(measured.result(run=run), _spike_s(run)[0])
+
+
+def _gap_s(measured: Measured, run: str = "drawn") -> float:
     """Returns the longest time without a sample after the spike, in seconds."""
-    return facts.largest_gap_s(result, settings.LEVEL_S[1] + 0.5)
+    return facts.largest_gap_s(measured.result(run=run), _spike_s(run)[1] + 0.5)
 
 
 def _never_lower(measured: Measured, run: str, than: str, after_spike_s: Iterable[int]) -> bool:
     """Returns whether a run's RTO is at none of these times after its spike below another run's."""
-    end_s = settings.SLOW_SPIKE_S[1] if run == _WIDE else settings.LEVEL_S[1]
+    end_s = _spike_s(run)[1]
     own, other = measured.result(run=run), measured.result(run=than)
     return all(facts.rto_at_s(own, end_s + s) >= facts.rto_at_s(other, end_s + s) for s in after_spike_s)
 
@@ -242,29 +278,38 @@ FIGURE_6A = figure(
     "RTO around a spurious timeout: Reno without timestamps",
     _WITHOUT_TIMESTAMPS,
     _LEVEL_SPURIOUS,
-    Claim(
-        "while it goes back N no sample is taken: Karn's rule",
-        of(lambda result: facts.largest_gap_s(result, settings.LEVEL_S[0] - 4) > 12),
-    ),
-    Claim("TCP learns little: the RTO is back near its level before the spike", of(_returns_to_before)),
+    Claim("while it goes back N no sample is taken: Karn's rule", _goes_without_samples),
+    Claim(_WIDELY, partial(_goes_without_samples, run=_WIDE)),
+    Claim("TCP learns little: the RTO is back near its level before the spike", _returns_to_before),
+    Claim(f"{_WIDELY} too", partial(_returns_to_before, run=_WIDE)),
     draw=timer,
+    beside={_WIDE: _WIDE_WITHOUT_TIMESTAMPS},
 )
 FIGURE_6B = figure(
     "6b",
     "RTO around a spurious timeout: Reno with timestamps",
     _WITHOUT_EIFEL,
     _LEVEL_SPURIOUS,
-    Claim(
-        "the original ACKs after the spike make the RTO very high",
-        of(lambda result: _peak_s(result) > 3 * facts.rto_at_s(result, settings.LEVEL_S[0])),
-    ),
-    Claim("then duplicate ACKs give no samples for more than a second", of(lambda result: _gap_s(result) > 1)),
+    Claim("the original ACKs after the spike make the RTO very high", _is_very_high),
+    Claim("then duplicate ACKs give no samples for more than a second", lambda m: _gap_s(m) > 1),
     Claim(
         "it is more conservative than without timestamps",
-        lambda m: _peak_s(m.result()) > _peak_s(m.result(run="without timestamps")),
+        lambda m: _peak_s(m) > _peak_s(m, "without timestamps"),
+    ),
+    Claim(
+        f"{_WIDELY} all three hold too",
+        lambda m: (
+            _is_very_high(m, _WIDE)
+            and _gap_s(m, _WIDE) > 1
+            and _peak_s(m, _WIDE) > _peak_s(m, f"{_WIDE}, without timestamps")
+        ),
     ),
     draw=timer,
-    beside={"without timestamps": _WITHOUT_TIMESTAMPS},
+    beside={
+        "without timestamps": _WITHOUT_TIMESTAMPS,
+        _WIDE: _WIDE_WITHOUT_EIFEL,
+        f"{_WIDE}, without timestamps": _WIDE_WITHOUT_TIMESTAMPS,
+    },
 )
 FIGURE_6C = figure(
     "6c",
@@ -273,7 +318,7 @@ FIGURE_6C = figure(
     DETECTED,
     Claim(
         "there is no idle period in the updates: the longest is shorter than without Eifel",
-        lambda m: _gap_s(m.result()) < _gap_s(m.result(run="without eifel")),
+        lambda m: _gap_s(m) < _gap_s(m, "without eifel"),
     ),
     Claim(
         f"the RTO does not decrease as quickly: in no second of the {_OBSERVED_S} s after the spike is it below that "
@@ -302,8 +347,6 @@ FIGURE_6C = figure(
     beside={
         "without eifel": _WITHOUT_EIFEL,
         _WIDE: settings.slow_link(settings.RENO_ALLOWED, data_bytes=settings.LEVEL_BYTES),
-        f"{_WIDE}, without eifel": settings.slow_link(
-            settings.RENO_ALLOWED, eifel=False, data_bytes=settings.LEVEL_BYTES
-        ),
+        f"{_WIDE}, without eifel": _WIDE_WITHOUT_EIFEL,
     },
 )

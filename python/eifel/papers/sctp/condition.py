@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row
 from eifel.papers.sctp import facts, micro, settings
 from eifel.plots import Figure, style
@@ -21,7 +23,10 @@ PLACES = {SENDER: settings.HELD_AT_SENDER, FAR_END: settings.HELD_AT_FAR_END}
 
 
 def _detects(result: Result, detector: str) -> bool:
-    return len(result.of("verdicts").where(detector=detector, verdict="spurious")) > 0
+    """Returns whether a detector calls the first timeout spurious, which it was."""
+    needless = result.of("episodes").where(cause="timeout", truth="spurious")["episode"][:1]
+    called = result.of("verdicts").where(detector=detector, verdict="spurious")["episode"]
+    return bool(np.isin(needless, called).any())
 
 
 def _by_eifel(result: Result) -> bool:

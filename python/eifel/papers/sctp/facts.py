@@ -89,6 +89,48 @@ def verdict_s(result: Result) -> float:
     return float(result.of("episodes").where(verdict="spurious")["verdict_ns"][0]) / 1e9
 
 
+def expires_once_needlessly(result: Result) -> bool:
+    """Returns whether a timer expires once in the whole run, and nothing had been lost."""
+    timeouts = result.of("episodes").where(cause="timeout")
+    return len(result.of("timer").where(event="expired")) == 1 and timeouts["truth"].tolist() == ["spurious"]
+
+
+def detected(cause: str) -> Callable[[Result], bool]:
+    """Checks that a run's only loss signal is of this cause, needless in all it retransmits, and called spurious."""
+
+    def check(result: Result) -> bool:
+        episodes = result.of("episodes")
+        judged = [episodes[name].tolist() for name in ("cause", "truth", "verdict")]
+        return judged == [[cause], ["spurious"], ["spurious"]] and all_needless(result)
+
+    return check
+
+
+def undetected(result: Result) -> bool:
+    """Returns whether a run's only loss signal is a spurious timeout, and the detector does not call it so."""
+    episodes = result.of("episodes")
+    causes, truths, verdicts = (episodes[name].tolist() for name in ("cause", "truth", "verdict"))
+    return (causes, truths) == (["timeout"], ["spurious"]) and verdicts != ["spurious"]
+
+
+def decided_by_original(result: Result) -> bool:
+    """Returns whether the verdict comes before an ACK for the first retransmission can: a path's delay after it."""
+    answered_s = float(again(result)["arrived_ns"][0]) / 1e9 + settings.DELAY_MS / 1000
+    return verdict_s(result) < answered_s
+
+
+def decided_by_reports(result: Result) -> bool:
+    """Returns whether the verdict comes with the last report of a duplicate, after the end of loss recovery.
+
+    There is one report for each retransmission.
+    """
+    episode = result.of("episodes").where(verdict="spurious")
+    acks = result.of("acks")
+    reports = acks.rows(acks["dsack_start"] >= 0)
+    last = len(reports) == len(again(result)) and reports["t_ns"][-1] == episode["verdict_ns"][0]
+    return bool(last and episode["verdict_ns"][0] > episode["closed_ns"][0])
+
+
 def overtaken(result: Result) -> tuple[int, int]:
     """Returns the number of retransmissions that arrived before the original, and of all."""
     sent = result.of("transmissions")

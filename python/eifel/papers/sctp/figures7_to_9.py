@@ -7,7 +7,11 @@ from eifel.papers.claims import count, of
 from eifel.papers.sctp import facts, micro, settings
 
 _EIFEL, _DUP_TSN = micro.reordered(settings.EIFEL), micro.reordered(settings.DUP_TSN)
-_DETECTED = Claim("the fast retransmit is detected as spurious", count("detected_spurious", 1))
+_DETECTED = Claim(
+    "the fast retransmit is detected as spurious: the only loss signal of the run, and all that it retransmits is "
+    "needless",
+    of(facts.detected("fast-retransmit")),
+)
 
 FIGURE_7A = micro.figure(
     "7a",
@@ -32,6 +36,7 @@ FIGURE_7B = micro.figure(
     "A reordered packet: DupTSN (one path)",
     {"drawn": _DUP_TSN, "eifel": _EIFEL},
     _DETECTED,
+    micro.BY_REPORTS,
     Claim("less of the window can be restored than with Eifel, since less is in flight", facts.restores_less("eifel")),
 )
 
@@ -62,6 +67,7 @@ FIGURE_8A = micro.figure(
     "A spurious timeout: Eifel (one path)",
     {"drawn": _run(settings.EIFEL), "plain": _run(settings.PLAIN), "bit": _run(settings.EIFEL_BIT)},
     micro.DETECTED,
+    micro.BY_ORIGINAL,
     Claim("one chunk is retransmitted, and no more", count("retransmissions", 1)),
     Claim(
         "more is sent than by plain SCTP",
@@ -77,6 +83,7 @@ FIGURE_8B = micro.figure(
     "A spurious timeout: DupTSN (one path)",
     {"drawn": _run(settings.DUP_TSN), "eifel": _run(settings.EIFEL), "a SACK lost": _one_sack_lost()},
     micro.DETECTED,
+    micro.BY_REPORTS,
     Claim("go-back-N is not avoided", of(facts.window_retransmitted)),
     Claim("less of the window is restored than with Eifel", facts.restores_less("eifel")),
     Claim(

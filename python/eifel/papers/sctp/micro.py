@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eifel.papers.artefact import Artefact, Claim, Column, Measured, Recorded, Row, cited, counts
-from eifel.papers.claims import count
-from eifel.papers.sctp import settings
+from eifel.papers.claims import of
+from eifel.papers.sctp import facts, settings
 from eifel.plots import Figure, paths_figure
 
 ENDLESS: Mapping[str, Any] = {"kind": "bulk", "endless": True}
@@ -17,7 +17,18 @@ COLUMNS = (
     Column("detected_spurious", "Detected as spurious", digits=0),
     Column("undos", "Undos", digits=0),
 )
-DETECTED = Claim("the timeout is detected as spurious", count("detected_spurious", 1))
+DETECTED = Claim(
+    "the timeout is detected as spurious: the only loss signal of the run, and all that it retransmits is needless",
+    of(facts.detected("timeout")),
+)
+EXPIRES_ONCE = Claim("the timer expires once, needlessly: nothing had been lost", of(facts.expires_once_needlessly))
+BY_ORIGINAL = Claim(
+    "the ACK of an original decides it, before an ACK of the retransmission can come", of(facts.decided_by_original)
+)
+BY_REPORTS = Claim(
+    "the last of the DupTSN reports decides it, one for each retransmission, after loss recovery has ended",
+    of(facts.decided_by_reports),
+)
 
 
 def figure(name: str, title: str, runs: Mapping[str, Mapping[str, Any]], *claims: Claim) -> Artefact:
