@@ -25,6 +25,7 @@ from eifel.documents import (
     stored,
     table,
     timers,
+    undo,
     worlds,
 )
 from eifel.documents.stored import STORE, Stored, mean, row_of
@@ -59,11 +60,13 @@ ARTEFACTS = (
     "spikes.table1",
     *detectors.KEPT,
     *captures.KEPT,
+    *undo.KEPT,
 )
 _CHANGES = ("every 10 s", "never")
 INTERVALS = (
     "spikes.table1",
     *captures.INTERVALS,
+    *undo.INTERVALS,
     *(
         f"detectors.{one}"
         for one in ("neighbours", "liars", "liars_found", "liars_fast", "liars_repair", "liars_sctp", "beside", "proof")
@@ -172,6 +175,7 @@ BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     **detectors.BLOCKS,
     **worlds.BLOCKS,
     **captures.BLOCKS,
+    **undo.BLOCKS,
 }
 """The blocks between marks: the page, and the function for the content."""
 
@@ -382,7 +386,7 @@ def written(page: str, store: Stored) -> str:
 def measure(name: str) -> dict[str, Any]:
     """Returns an artefact's rows, and the digest of its definition."""
     found = reproduce(name, out=ROOT / "out").json()
-    kept_of = {**detectors.KEPT, **captures.KEPT}
+    kept_of = {**detectors.KEPT, **captures.KEPT, **undo.KEPT}
     columns = kept_of.get(name, ())
     only = detectors.ONLY.get(name, {})
     rows = []

@@ -53,7 +53,11 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
         ([word], []) if word == "off" || word == "on" => turn(word),
         ([word], [program, arguments @ ..]) => {
             let restores_epoch = options.has("--restore-epoch");
-            let to = options.text("--to").map(str::parse).transpose().map_err(|what| Failure::Usage(format!("--to {what}")))?;
+            let to = options
+                .text("--to")
+                .map(str::parse)
+                .transpose()
+                .map_err(|what| Failure::Usage(format!("--to {what}")))?;
             let settings = Settings { rule: rule(word)?, restores_epoch, cookie: cookie().map_err(refused)?, to };
             let mut command = Command::new(program);
             command.args(arguments);

@@ -167,8 +167,7 @@ impl Undo {
             .override_global("mask", &mask, true)
             .override_global("name", &name, true);
         let mut loaded = loader.load(programs).map_err(Error::of("load the BPF programs"))?;
-        let maps: HashMap<&str, i32> =
-            loaded.maps().filter_map(|(name, map)| Some((name, descriptor(map)?))).collect();
+        let maps: HashMap<&str, i32> = loaded.maps().filter_map(|(name, map)| Some((name, descriptor(map)?))).collect();
         let congestion_control = CongestionControl::register(programs, &maps, (&btf, &types), name)?;
         choose(&mut loaded)?;
         let mut map = |name: &str| {

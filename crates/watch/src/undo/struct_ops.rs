@@ -18,8 +18,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 const OPERATIONS: &str = "tcp_congestion_ops";
 /// The value of a map that holds it.
 const VALUE: &str = "bpf_struct_ops_tcp_congestion_ops";
-const PROGRAMS: [&str; 7] =
-    ["init", "ssthresh", "undo_cwnd", "cong_avoid", "set_state", "cwnd_event", "pkts_acked"];
+const PROGRAMS: [&str; 7] = ["init", "ssthresh", "undo_cwnd", "cong_avoid", "set_state", "cwnd_event", "pkts_acked"];
 
 /// The kernel's functions that the programs call, in the order of `KERNEL_FUNCTION` in `bpf/undo.bpf.c`.
 const FUNCTIONS: [&str; 7] = [
@@ -67,7 +66,8 @@ impl CongestionControl {
         let mut put = |member: &str, bytes: &[u8]| -> Result<(), Error> {
             let at = data + types.member(OPERATIONS, member)?.offset;
             let room = value.get_mut(at..at + bytes.len());
-            room.ok_or_else(|| Error::new(format!("find {OPERATIONS}.{member}"), "it is beyond the end"))?.copy_from_slice(bytes);
+            room.ok_or_else(|| Error::new(format!("find {OPERATIONS}.{member}"), "it is beyond the end"))?
+                .copy_from_slice(bytes);
             Ok(())
         };
         let mut loaded = Vec::new();
