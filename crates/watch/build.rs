@@ -34,7 +34,9 @@ fn compile(clang: &str, name: &str) -> bool {
             true
         }
         Ok(output) => {
-            println!("cargo:warning={clang} does not compile {source}: `eifel watch` and `eifel live undo` are not built");
+            println!(
+                "cargo:warning={clang} does not compile {source}: `eifel watch` and `eifel live undo` are not built"
+            );
             for line in String::from_utf8_lossy(&output.stderr).lines() {
                 println!("cargo:warning={line}");
             }

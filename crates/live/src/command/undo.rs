@@ -98,7 +98,7 @@ fn run(settings: &Settings, command: Command, out: Option<&str>) -> Result<u8, F
     let mut count = 0;
     let status = loop {
         let status = running.ended()?;
-        while let Some(undone) = undo.next() {
+        while let Some(undone) = undo.poll() {
             count += 1;
             table.as_mut().map_or(Ok(()), |table| table.row(&undone))?;
         }

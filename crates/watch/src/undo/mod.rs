@@ -15,7 +15,7 @@ use aya::programs::{CgroupAttachMode, SockOps};
 use aya::{Ebpf, EbpfLoader};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use rustix::time::{ClockId, clock_gettime};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::str::FromStr;
@@ -167,7 +167,8 @@ impl Undo {
             .override_global("mask", &mask, true)
             .override_global("name", &name, true);
         let mut loaded = loader.load(programs).map_err(Error::of("load the BPF programs"))?;
-        let maps: HashMap<&str, i32> = loaded.maps().filter_map(|(name, map)| Some((name, descriptor(map)?))).collect();
+        let maps: BTreeMap<&str, i32> =
+            loaded.maps().filter_map(|(name, map)| Some((name, descriptor(map)?))).collect();
         let congestion_control = CongestionControl::register(programs, &maps, (&btf, &types), name)?;
         choose(&mut loaded)?;
         let mut map = |name: &str| {
@@ -179,7 +180,7 @@ impl Undo {
     }
 
     /// Returns the next undo that was not yet returned.
-    pub fn next(&mut self) -> Option<Undone> {
+    pub fn poll(&mut self) -> Option<Undone> {
         self.undos.next().and_then(|bytes| Undone::read(&bytes))
     }
 

@@ -8,7 +8,7 @@ use crate::error::{Error, in_one_line};
 use aya::Btf;
 use aya_obj::Object;
 use aya_obj::generated::{bpf_attach_type, bpf_attr, bpf_cmd, bpf_insn, bpf_map_type, bpf_prog_type};
-use std::collections::{HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::ffi::c_char;
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -52,7 +52,7 @@ impl CongestionControl {
     /// Loads the programs of `object`, which use these maps, and registers them under `name`.
     pub fn register(
         object: &[u8],
-        maps: &HashMap<&str, i32>,
+        maps: &BTreeMap<&str, i32>,
         (btf, types): (&Btf, &Types),
         name: [u8; 16],
     ) -> Result<Self, Error> {
@@ -91,13 +91,13 @@ impl CongestionControl {
 type Programs = Vec<(&'static str, Vec<bpf_insn>)>;
 
 /// Returns the programs, with the running kernel's offsets and these maps, and the types of their object.
-fn relocated(object: &[u8], maps: &HashMap<&str, i32>, btf: &Btf) -> Result<(Programs, Vec<u8>), String> {
+fn relocated(object: &[u8], maps: &BTreeMap<&str, i32>, btf: &Btf) -> Result<(Programs, Vec<u8>), String> {
     let mut object = Object::parse(object).map_err(|error| in_one_line(&error))?;
     let features = aya::features().btf().ok_or("the kernel takes no types (BTF)")?;
     let types = object.fixup_and_sanitize_btf(features).map_err(|error| in_one_line(&error))?;
     let types = types.map(Btf::to_bytes).ok_or("the object has no types (BTF)")?;
     object.relocate_btf(btf).map_err(|error| in_one_line(&error))?;
-    let text: HashSet<usize> = object.functions.keys().map(|(section, _)| *section).collect();
+    let text = object.functions.keys().map(|(section, _)| *section).collect();
     let own = std::mem::take(&mut object.maps);
     let placed = own.iter().filter_map(|(name, map)| Some((name.as_str(), *maps.get(name.as_str())?, map)));
     object.relocate_maps(placed, &text).map_err(|error| in_one_line(&error))?;
