@@ -81,7 +81,13 @@ struct timer_list {
 	unsigned long expires;
 } KERNELS;
 
+struct inet_sock {
+	struct sock sk;
+} KERNELS;
+
 struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+	u64 icsk_ca_priv[13];
 	struct timer_list icsk_retransmit_timer;
 	/* Before the timer above tells it, in Linux 6.18. */
 	unsigned long icsk_timeout;
@@ -119,7 +125,9 @@ struct tcp_sock {
 	u32 tsoffset;
 	u32 mss_cache;
 	u32 snd_cwnd;
+	u32 packets_out;
 	u32 sacked_out;
+	u32 lost_out;
 	/* Since Linux 6.7. */
 	u8 tcp_usec_ts : 1;
 	u32 retrans_out;

@@ -73,11 +73,8 @@ impl Attached {
     /// # Errors
     /// If rights are missing, or the kernel refuses them.
     pub fn new(filter: &Filter, without: &[String]) -> Result<Self, Error> {
-        if PROGRAMS.is_empty() {
-            let cause = "this build has none, because clang was missing; install clang and build it again";
-            return Err(Error::new("load the BPF programs", cause));
-        }
-        let btf = Btf::from_sys_fs().map_err(Error::of("read /sys/kernel/btf/vmlinux"))?;
+        let object = compiled(PROGRAMS)?;
+        let btf = kernel_types()?;
         let (port, namespace, cgroup) =
             (u32::from(filter.port.unwrap_or(0)), filter.namespace.unwrap_or(0), filter.cgroup.unwrap_or(0));
         let mut loader = EbpfLoader::new();
@@ -86,7 +83,7 @@ impl Attached {
             .override_global("only_port", &port, true)
             .override_global("only_namespace", &namespace, true)
             .override_global("only_cgroup", &cgroup, true);
-        let mut programs = loader.load(PROGRAMS).map_err(Error::of("load the BPF programs"))?;
+        let mut programs = loader.load(object).map_err(Error::of("load the BPF programs"))?;
         let mut lacking = Vec::new();
         for point in POINTS {
             let attached = if without.iter().any(|name| name == point.tracepoint) {
@@ -114,6 +111,20 @@ impl Attached {
     pub fn dropped(&self) -> [u64; 2] {
         [0, 1].map(|index| self.dropped.get(&index, 0).unwrap_or(0))
     }
+}
+
+/// Returns the programs, if this build has any.
+pub(crate) fn compiled(programs: &'static [u8]) -> Result<&'static [u8], Error> {
+    if programs.is_empty() {
+        let cause = "this build has none, because clang was missing; install clang and build it again";
+        return Err(Error::new("load the BPF programs", cause));
+    }
+    Ok(programs)
+}
+
+/// Returns the running kernel's types.
+pub(crate) fn kernel_types() -> Result<Btf, Error> {
+    Btf::from_sys_fs().map_err(Error::of("read /sys/kernel/btf/vmlinux"))
 }
 
 fn attach(programs: &mut Ebpf, point: &Point, btf: &Btf) -> Result<(), String> {

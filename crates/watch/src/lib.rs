@@ -15,6 +15,7 @@ mod fact;
 mod observation;
 mod replay;
 mod tap;
+pub mod undo;
 mod watch;
 
 pub use attach::Filter;

@@ -1,4 +1,5 @@
-//! The packets that pass the devices of this network namespace. All `unsafe` code of this crate is here.
+//! The packets that pass the devices of this network namespace. All `unsafe` code of this crate is here and in
+//! `undo/struct_ops.rs`.
 
 #![expect(unsafe_code, reason = "times and drops of a packet socket are options that no safe crate offers")]
 

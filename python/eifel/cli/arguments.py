@@ -280,7 +280,7 @@ def _add_attacks(commands: Commands) -> None:
 
 
 def _add_live(commands: Commands) -> None:
-    parts = "send, receive, sctp, proxy, record, hiccup, judge, compare, truth, decisions, worlds"
+    parts = "send, receive, sctp, proxy, record, hiccup, judge, compare, truth, decisions, worlds, undo"
     _add_of_engine(commands, "live", f"put the engine on a real network: {parts}")
 
 

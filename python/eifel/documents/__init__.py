@@ -9,9 +9,9 @@ DOCS = ROOT / "docs"
 INTERNALS, REFERENCE = DOCS / "internals", DOCS / "reference"
 AUTHOR = "docs/author.md"
 CAPTURES, WHATIF = (f"docs/reference/{name}.md" for name in ("captures", "whatif"))
-DETECTORS, FINDINGS, HARM, LIARS, PARTIAL_CREDIT, TIMERS, WORLDS = (
+DETECTORS, FINDINGS, HARM, LIARS, PARTIAL_CREDIT, TIMERS, UNDO, WORLDS = (
     f"docs/internals/{name}.md"
-    for name in ("detectors", "findings", "harm", "liars", "partial_credit", "timers", "worlds")
+    for name in ("detectors", "findings", "harm", "liars", "partial_credit", "timers", "undo", "worlds")
 )
 """Pages with quoted numbers, by their paths in the checkout."""
 

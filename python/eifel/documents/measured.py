@@ -27,6 +27,7 @@ from eifel.documents import (
     stored,
     table,
     timers,
+    undo,
     worlds,
 )
 from eifel.documents.stored import STORE, Stored, mean, row_of
@@ -66,11 +67,13 @@ ARTEFACTS = (
     "dualrtt.figure15",
     *detectors.KEPT,
     *captures.KEPT,
+    *undo.KEPT,
 )
 _CHANGES = ("every 10 s", "never")
 INTERVALS = (
     "spikes.table1",
     *captures.INTERVALS,
+    *undo.INTERVALS,
     *(
         f"detectors.{one}"
         for one in ("neighbours", "liars", "liars_found", "liars_fast", "liars_repair", "liars_sctp", "beside", "proof")
@@ -179,6 +182,7 @@ BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     **detectors.BLOCKS,
     **worlds.BLOCKS,
     **captures.BLOCKS,
+    **undo.BLOCKS,
 }
 """The blocks between marks: the page, and the function for the content."""
 
@@ -406,7 +410,7 @@ def written(page: str, store: Stored) -> str:
 def measure(name: str) -> dict[str, Any]:
     """Returns an artefact's rows, and the digest of its definition."""
     found = reproduce(name, out=ROOT / "out").json()
-    kept_of = {**detectors.KEPT, **captures.KEPT}
+    kept_of = {**detectors.KEPT, **captures.KEPT, **undo.KEPT}
     columns = kept_of.get(name, ())
     only = detectors.ONLY.get(name, {})
     rows = []

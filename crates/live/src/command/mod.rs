@@ -1,5 +1,5 @@
 //! The commands `send`, `receive`, `sctp`, `proxy`, `record`, `hiccup`, `judge`, `compare`, `truth`,
-//! `decisions` and `worlds` of `eifel live`.
+//! `decisions`, `worlds` and `undo` of `eifel live`.
 
 mod compare;
 mod decisions;
@@ -15,6 +15,7 @@ mod send;
 mod setup;
 mod target;
 mod truth;
+mod undo;
 mod view;
 mod worlds;
 
@@ -41,6 +42,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
        eifel live truth [OPTIONS] FOLDER
        eifel live decisions [OPTIONS] FOLDER
        eifel live worlds [OPTIONS] [FOLDER]
+       eifel live undo [OPTIONS] RULE -- COMMAND ...
 
   send      sends to a kernel, an iperf3 server or an HTTP server
   receive   receives a stream, or fetches it from an HTTP server
@@ -53,6 +55,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
   truth     records this kernel's TCP over drawn paths, with the truth about each retransmission
   decisions compares this kernel's undos with those of detect = \"linux\", over the same packets
   worlds    plays small worlds against this kernel, and says where it undoes wrongly or otherwise than detect = \"linux\"
+  undo      changes what this kernel's CUBIC restores after a needless retransmission, while COMMAND runs
 
 `eifel live send --help` and so on say more.
 ";
@@ -120,10 +123,11 @@ pub fn main(called_as: &[OsString], arguments: &[OsString], recordings: Recordin
             "truth" => truth::command(rest),
             "decisions" => decisions::command(rest),
             "worlds" => worlds::command(rest),
+            "undo" => undo::command(rest),
             "-h" | "--help" => print(USAGE).map(|()| OK),
             other => Err(Failure::Usage(format!(
                 "{other}: no such command; allowed: send, receive, sctp, proxy, record, hiccup, judge, compare, truth, \
-                 decisions, worlds"
+                 decisions, worlds, undo"
             ))),
         },
     };

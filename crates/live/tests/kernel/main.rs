@@ -23,6 +23,7 @@ mod streams;
 mod tap;
 mod time_wait;
 mod truth;
+mod undo;
 mod worlds;
 
 use std::process::Command;
