@@ -95,7 +95,8 @@ class Runs:
         return Frame(self.columns).where(**{name: value for name, value in wanted.items() if value is not None})
 
     def __repr__(self) -> str:
-        many = f"Runs of {len(self.scenarios)} scenarios, {len(self)} rows, {len(self.numbers)} numbers"
+        scenarios = "1 scenario" if len(self.scenarios) == 1 else f"{len(self.scenarios)} scenarios"
+        many = f"Runs of {scenarios}, {len(self)} rows, {len(self.numbers)} numbers"
         return f"{many}; of some: {LEGEND}\n{text_table(*self._shown())}"
 
     def _repr_html_(self) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Mean:
     """A mean of `count` values with the half-width of its confidence interval (None for a single value)."""
 
@@ -34,6 +34,9 @@ class Mean:
         if self.ends is not None:
             return f"({self.ends[0]:.{digits}f} to {self.ends[1]:.{digits}f})"
         return "" if self.half_width is None else f"± {self.half_width:.{digits}f}"
+
+    def __repr__(self) -> str:
+        return f"Mean({self})"
 
     def __str__(self) -> str:
         """Returns the mean with its interval, to two digits of the interval's half-width: `13.64 ± 0.14`."""

@@ -147,7 +147,7 @@ def test_runs_are_frames_of_other_libraries_and_take_settings() -> None:
     runs = eifel.run_many([LOSSY], repetitions=2, settings={"flow.main.application.bytes": 10_000})
     assert runs.to_pandas()["bytes"].tolist() == runs.to_polars()["bytes"].to_list() == [10_000, 10_000]
     told = repr(runs).splitlines()
-    assert told[0] == "Runs of 1 scenarios, 2 rows, 18 numbers; of some: mean ± half of its 95 % interval"
+    assert told[0] == "Runs of 1 scenario, 2 rows, 18 numbers; of some: mean ± half of its 95 % interval"
     assert told[1].split()[:4] == ["scenario", "flow", "time_s", "goodput_bps"]
     assert told[2].split()[:2] == ["0", "0"]
 
