@@ -25,7 +25,10 @@ Plain = tuple[int, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A congestion window and a slow-start threshold, in bytes. `ssthresh` is None while it is unset."""
+    """A congestion window and a slow-start threshold, in bytes. `ssthresh` is None while it is unset.
+
+    Example: `eifel.Window(cwnd=14600, ssthresh=None)`.
+    """
 
     cwnd: int
     ssthresh: int | None

@@ -58,7 +58,7 @@ NUMBERS = (
 UNKNOWN = (
     *("captures.kernel", "captures.tools", "captures.truth", "detectors.liars_fast", "detectors.liars_found"),
     *("detectors.small_worlds", "detectors.truth", "detectors.wire"),
-    *("dualrtt.model", "dualrtt.table5"),
+    *("dualrtt.model", "dualrtt.table5", "live.undo"),
     *("responding.calibration", "responding.front"),
 )
 """Artefacts whose rows may still be those that were stored before there were samples. They take up to hours."""
