@@ -209,3 +209,14 @@ def test_the_page_of_mutants_has_the_sums_of_its_data() -> None:
             sum(row[key] for row in rows) for key in ("changes", "make_a_difference", "noticed")
         )
         assert f"| {changes} | {counted} | {noticed} | {noticed / counted:.0%} |".replace("%", " %") in page, seed
+
+
+def test_the_examples_of_the_crates_need_only_the_lines_that_the_page_names() -> None:
+    page = (ROOT / "docs" / "author.md").read_text(encoding="utf-8")
+    block = next(block for block in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "[dependencies]" in block)
+    named = {name.replace("-", "_") for name in tomllib.loads(block)["dependencies"]}
+    examples = [ROOT / path for path in re.findall(r"\(\.\./(crates/\w+/examples/\w+\.rs)\)", page)]
+    assert len(set(examples)) == 3
+    for example in examples:
+        used = set(re.findall(r"(?<![\w:])(eifel_\w+)::", example.read_text(encoding="utf-8")))
+        assert used and used <= named, (example.name, used - named)

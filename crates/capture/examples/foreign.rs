@@ -2,15 +2,15 @@
 //! `eifel-capture` is used as a library. Everything here knows which originals arrived, so it also knows the truth.
 //! `cargo run -p eifel-capture --example foreign`
 
-use eifel_base::time::{Duration, Instant};
-use eifel_base::units::Rate;
 use eifel_capture::analysis::Analyzer;
+use eifel_capture::eifel_base::time::{Duration, Instant};
+use eifel_capture::eifel_base::units::Rate;
+use eifel_capture::eifel_packet::ip::{Addresses, Header};
+use eifel_capture::eifel_packet::pcapng::{Interface, Packet, Writer};
+use eifel_capture::eifel_packet::segment::{Flags, Options, Segment, Timestamps};
+use eifel_capture::eifel_packet::{datagram, seq::Seq};
 use eifel_capture::frame::read::Reader;
 use eifel_capture::result::Verdict;
-use eifel_packet::ip::{Addresses, Header};
-use eifel_packet::pcapng::{Packet, Writer};
-use eifel_packet::segment::{Flags, Segment, Timestamps};
-use eifel_packet::{datagram, seq::Seq};
 use eifel_sim::eifel_path::{config::LinkConfig, link::Link, parcel::Parcel, spike};
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ pub struct Judged {
 /// The capture at the sender: frames, and of each whether it is a needless retransmission.
 struct Capture {
     writer: Writer<Vec<u8>>,
-    interface: eifel_packet::pcapng::Interface,
+    interface: Interface,
     needless: Vec<bool>,
 }
 
@@ -123,9 +123,9 @@ pub fn transfer(count: u32) -> Result<Judged, String> {
 
 const ACK: Segment = Segment { flags: Flags::ACK, ..Segment::EMPTY };
 
-fn stamps(value: u64, echo: u64) -> eifel_packet::segment::Options {
+fn stamps(value: u64, echo: u64) -> Options {
     let timestamps = Some(Timestamps { value: value as u32, echo: echo as u32 });
-    eifel_packet::segment::Options { timestamps, ..Default::default() }
+    Options { timestamps, ..Default::default() }
 }
 
 /// Analyses the capture, and compares each verdict with the truth.

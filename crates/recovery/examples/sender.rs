@@ -1,8 +1,8 @@
 //! A sender of one's own with `eifel-recovery` as its loss brain. Everything else is here: the clock, the packets, and a
 //! path of 100 ms that stands still for two seconds. `cargo run -p eifel-recovery --example sender`
 
-use eifel_base::time::{Duration, Instant};
-use eifel_base::units::Timestamp;
+use eifel_recovery::eifel_base::time::{Duration, Instant};
+use eifel_recovery::eifel_base::units::Timestamp;
 use eifel_recovery::engine::{Ack, Config, Echo, Engine, Event, Kind, Negotiated};
 use std::collections::VecDeque;
 

@@ -3,12 +3,12 @@
 //!
 //! `cargo run --release -p eifel-tcp --example embed`
 
-use eifel_base::time::Instant;
-use eifel_packet::datagram;
-use eifel_packet::ip::{Addresses, Header};
-use eifel_packet::segment::Segment;
-use eifel_packet::seq::Seq;
-use eifel_recovery::engine::{Config, Engine};
+use eifel_tcp::eifel_base::time::Instant;
+use eifel_tcp::eifel_packet::datagram;
+use eifel_tcp::eifel_packet::ip::{Addresses, Header};
+use eifel_tcp::eifel_packet::segment::Segment;
+use eifel_tcp::eifel_packet::seq::Seq;
+use eifel_tcp::eifel_recovery::engine::{Config, Engine};
 use eifel_tcp::settings::{ReceiveKind, SendKind, TimestampSettings};
 use eifel_tcp::{Connection, Event, Ports, Settings, State};
 use std::io;
