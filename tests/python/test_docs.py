@@ -220,3 +220,15 @@ def test_the_examples_of_the_crates_need_only_the_lines_that_the_page_names() ->
     for example in examples:
         used = set(re.findall(r"(?<![\w:])(eifel_\w+)::", example.read_text(encoding="utf-8")))
         assert used and used <= named, (example.name, used - named)
+
+
+def test_crates_that_are_published_need_only_such_crates() -> None:
+    manifests = {path.parent.name: tomllib.loads(path.read_text("utf-8")) for path in ROOT.glob("crates/*/Cargo.toml")}
+    of_workspace = tomllib.loads((ROOT / "Cargo.toml").read_text("utf-8"))["workspace"]["dependencies"]
+    published = {name for name, one in manifests.items() if one["package"].get("publish", True)}
+    assert {"recovery", "capture", "live"} <= published
+    for name in published:
+        needed = {one.removeprefix("eifel-") for one in manifests[name]["dependencies"] if one.startswith("eifel-")}
+        assert needed <= published, (name, needed - published)
+        assert all("version" in of_workspace[f"eifel-{one}"] for one in needed), name
+        assert (ROOT / "crates" / name / "LICENSE-MIT").exists(), name
