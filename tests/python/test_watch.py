@@ -145,7 +145,7 @@ def test_verdicts_agree_with_the_truth_of_the_box(tmp_path: Path) -> None:
     assert summary["retransmissions"] == len(rows)
     # The kernel may tell nothing of some, but then it is counted.
     assert len(missing) <= summary["retransmissions_dropped"], missing
-    assert summary["facts_dropped"] <= 0.05 * (needed + spurious), summary
+    assert summary["facts_dropped"] <= 0.15 * (needed + spurious), summary
 
 
 @pytest.mark.parametrize("filter_", [("--port", "9"), ("--namespace", "/proc/self/ns/net")])
