@@ -38,7 +38,8 @@ struct ack_sample {
 	u32 pkts_acked;
 } KERNELS;
 
-/* What CUBIC knows of its curve. */
+/* A copy of CUBIC's state. Not the type below: the loader moves the members of that one to where the kernel has
+ * them. */
 struct curve {
 	u32 cnt;
 	u32 last_max_cwnd;

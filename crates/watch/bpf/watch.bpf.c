@@ -454,8 +454,7 @@ INLINE struct watched *observed(struct sock *sk)
 
 /* Returns a fact of the socket with the rest 0; 0 if the ring is full.
  *
- * The kernel may leave out a program: where it interrupted itself, or in a task that is not traced. The
- * socket's own count shows it. */
+ * The kernel may leave out a program, as where it would interrupt itself. The socket's own count shows it. */
 INLINE struct fact *next_fact(struct sock *sk, struct watched *w, u8 kind)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)(unsigned long)sk;

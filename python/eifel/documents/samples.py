@@ -45,7 +45,7 @@ from eifel.sweeps import load
 from eifel.worlds import small_worlds_each
 
 MOST, RUNS = 24, 48
-"""The most scenarios of a sample, and its runs if there are so many scenarios or fewer."""
+"""The most scenarios of a sample, and its runs in all: at least one of each scenario."""
 SEARCH, DRAWS, CAPTURED, POINTS = 12, 8, 3, 6
 """The runs of a search for a liar, the draws of a path, the captured transfers, and the situations of detectors."""
 SEGMENTS, SETTINGS = 2, 20
@@ -64,7 +64,7 @@ UNKNOWN = (
 
 
 def _some(many: Sequence[Any], most: int = MOST) -> list[Any]:
-    """Returns so many at most, drawn at random: at equal distances they could all have one sender."""
+    """Returns all, or `most` drawn at random. Every n-th of a product of settings could have the same sender."""
     return Random(1).sample(many, min(most, len(many)))
 
 
