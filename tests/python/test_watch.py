@@ -223,7 +223,7 @@ def test_a_killed_watch_leaves_nothing_attached() -> None:
     before = programs()
     with watching() as (watch, _):
         own = programs() - before
-        assert len(own) >= 6
+        assert len(own) == 5
         watch.process.kill()
         watch.process.wait()
     end = time.monotonic() + 10
@@ -298,13 +298,23 @@ print("accepted", flush=True)
 sys.stdin.read()
 """
 NEAR = """
-import socket, sys, time
+import socket, struct, sys, time
 held = [socket.create_connection(("10.79.0.2", 7000)) for _ in range(int(sys.argv[1]))]
 print("connected", flush=True)
 sys.stdin.readline()
 for one in held:
     one.send(b"x")
 time.sleep(3)
+for one in held:
+    # tcpi_total_retrans of Linux' tcp_info. Closing with a reset ends what is observed of it.
+    information = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    print(one.getsockname()[1], struct.unpack_from("I", information, 100)[0])
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    one.close()
+names, values = (line.split() for line in open("/proc/self/net/netstat") if line.startswith("TcpExt:"))
+print("TCPRetransFail", values[names.index("TCPRetransFail")])
+print("over", flush=True)
+sys.stdin.readline()
 """
 
 
@@ -337,13 +347,16 @@ def test_ten_thousand_connections_that_all_retransmit_are_told_or_counted() -> N
             ip("-n", far, "address", "delete", "10.79.0.2/24", "dev", "path")
             running[1].stdin.write("\n")
             running[1].stdin.flush()
-            assert running[1].wait(timeout=WAIT_S) == 0
+            lines = iter(running[1].stdout.readline, "over\n")
+            counted = {name: int(count) for name, count in map(str.split, lines)}
             *rows, summary = watch.ended()
-        assert summary["retransmissions"] == len(rows)
-        assert summary["retransmissions"] + summary["retransmissions_dropped"] >= MANY
+        # Those that the path's queue had no room for are no packets. Linux counts them with the others too.
+        failed = counted.pop("TCPRetransFail")
+        told = Counter(one["local"].rpartition(":")[2] for one in rows)
+        assert len(counted) == MANY and summary["retransmissions"] == len(rows)
         assert summary["spurious"] == 0, "nothing was answered"
-        if not summary["facts_dropped"]:
-            assert len({one["local"] for one in rows}) == MANY
+        not_told = sum(max(0, count - told[port]) for port, count in counted.items())
+        assert not_told <= failed + summary["retransmissions_dropped"] < sum(counted.values())
     finally:
         for one in running:
             one.kill()

@@ -18,6 +18,7 @@ const volatile u64 only_cgroup = 0;
 #define ESTABLISHED 1
 #define SYN_SENT 2
 #define SYN_RECV 3
+#define CLOSE 7
 #define INET6 10
 
 #define CA_OPEN 0
@@ -44,7 +45,7 @@ enum kind { START = 1, SENT, RETRANSMITTED, ACK, STATE, END };
 #define BY_TIMER 1 /* a timer is expiring */
 #define AFTER_TIMEOUT 2 /* the first retransmission since the state became Loss */
 #define MISSED 4 /* an ACK was not told of */
-#define CLOSED 8 /* the socket is destroyed */
+#define CLOSED 8 /* the connection is over */
 #define MORE 16 /* there are more segments than could be told of */
 
 /* Options of a connection. */
@@ -495,14 +496,21 @@ INLINE struct watched *observed_at_sign(struct sock *sk, struct tcp_sock *tp)
 	return w ? w : begin(sk, tp);
 }
 
+INLINE u16 segments_of(struct sk_buff *skb)
+{
+	struct tcp_skb_cb *cb = (struct tcp_skb_cb *)__builtin_preserve_access_index(&skb->cb);
+	u16 segments = 0;
+	READ(segments, cb, tcp_gso_segs);
+	return segments;
+}
+
 INLINE int on_retransmission(struct sock *sk, struct sk_buff *skb)
 {
 	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
 	struct tcp_skb_cb *cb = (struct tcp_skb_cb *)__builtin_preserve_access_index(&skb->cb);
-	u16 segments = 0;
-	READ(segments, cb, tcp_gso_segs);
+	u16 segments = segments_of(skb);
 	struct watched *w = observed(sk);
 	if (w)
 		w->retransmitted += segments;
@@ -538,8 +546,11 @@ SEC("tp_btf/tcp_retransmit_skb") int retransmitted(u64 *ctx)
 		return on_retransmission(sk, (struct sk_buff *)ctx[1]);
 	struct watched *w = observed(sk);
 	struct tcp_sock *tp = (struct tcp_sock *)(unsigned long)sk;
-	if (w)
-		READ(w->retransmitted, tp, total_retrans);
+	u32 all = 0;
+	u16 segments = segments_of((struct sk_buff *)ctx[1]);
+	/* Linux counts those that the device refused, but not those that it did not try. */
+	if (w && !READ(all, tp, total_retrans) && all - w->retransmitted >= segments)
+		w->retransmitted += segments;
 	return 0;
 }
 
@@ -609,10 +620,13 @@ SEC("tp_btf/tcp_probe") int acknowledged(u64 *ctx)
 SEC("tp_btf/inet_sock_set_state") int closing(u64 *ctx)
 {
 	struct sock *sk = (struct sock *)ctx[0];
-	if ((int)ctx[1] != ESTABLISHED)
-		return 0;
 	struct watched *w = observed(sk);
-	if (w)
+	if (!w)
+		return 0;
+	/* Its counts are still those of the connection: a reset of its own side clears them next. */
+	if ((int)ctx[2] == CLOSE)
+		finish(sk, w, CLOSED);
+	else if ((int)ctx[1] == ESTABLISHED)
 		on_closing(sk, w);
 	return 0;
 }
@@ -665,14 +679,5 @@ SEC("tp_btf/netif_receive_skb") int acknowledged_while_closing(u64 *ctx)
 	fact->len = len;
 	bpf_probe_read_kernel(fact->header, sizeof(fact->header), skb->data + header);
 	bpf_ringbuf_submit(fact, 0);
-	return 0;
-}
-
-SEC("tp_btf/tcp_destroy_sock") int destroyed(u64 *ctx)
-{
-	struct sock *sk = (struct sock *)ctx[0];
-	struct watched *w = observed(sk);
-	if (w)
-		finish(sk, w, CLOSED);
 	return 0;
 }

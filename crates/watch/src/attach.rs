@@ -22,7 +22,7 @@ struct Point {
     lacks: Option<&'static str>,
 }
 
-const POINTS: [Point; 6] = [
+const POINTS: [Point; 5] = [
     Point { tracepoint: "tcp_retransmit_skb", programs: &["retransmitted", "retransmitted_before_6_18"], lacks: None },
     Point { tracepoint: "tcp_probe", programs: &["acknowledged"], lacks: None },
     Point {
@@ -33,17 +33,14 @@ const POINTS: [Point; 6] = [
     Point {
         tracepoint: "inet_sock_set_state",
         programs: &["closing"],
-        lacks: Some("ACKs of connections that are being closed are not seen"),
+        lacks: Some(
+            "ACKs of connections that are being closed are not seen, and observations of those that end, end late",
+        ),
     },
     Point {
         tracepoint: "netif_receive_skb",
         programs: &["acknowledged_while_closing"],
         lacks: Some("ACKs of connections that are being closed are not seen"),
-    },
-    Point {
-        tracepoint: "tcp_destroy_sock",
-        programs: &["destroyed"],
-        lacks: Some("observations of sockets that vanish end late"),
     },
 ];
 
@@ -64,7 +61,7 @@ pub struct Attached {
     dropped: Array<MapData, u64>,
     /// What is done without, in words.
     pub lacking: Vec<String>,
-    _programs: Ebpf,
+    programs: Option<Ebpf>,
 }
 
 impl Attached {
@@ -104,7 +101,12 @@ impl Attached {
         };
         let ring = RingBuf::try_from(map("facts")?).map_err(Error::of("use the map facts"))?;
         let dropped = Array::try_from(map("dropped")?).map_err(Error::of("use the map dropped"))?;
-        Ok(Self { ring, dropped, lacking, _programs: programs })
+        Ok(Self { ring, dropped, lacking, programs: Some(programs) })
+    }
+
+    /// Ends the programs. A fact that one of them is writing still comes.
+    pub fn detach(&mut self) {
+        self.programs = None;
     }
 
     /// Returns how many facts found no room in the ring, and how many retransmissions were among them.

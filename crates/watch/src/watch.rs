@@ -5,10 +5,13 @@ use crate::error::Error;
 use crate::fact::{CLOSED, Fact, Start};
 use crate::observation::{Judged, Observation};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::thread;
+use std::time::Duration;
 
 /// How long nothing may happen to a repaired connection until its retransmissions are judged, at
 /// least, in nanoseconds.
@@ -17,6 +20,8 @@ const QUIET: u64 = 2_000_000_000;
 const LONG_QUIET: u64 = 120_000_000_000;
 /// Facts kept of all observations together. Beyond this number the one with the most is judged.
 const MOST_FACTS: usize = 2_000_000;
+/// How long the end of the watch waits for a fact that is being written, in nanoseconds.
+const LONGEST_END: u64 = 1_000_000_000;
 /// Facts taken at once, so that the caller hears of time passing.
 const AT_ONCE: usize = 100_000;
 
@@ -167,17 +172,22 @@ impl Watch {
     /// # Errors
     /// Those of the system.
     pub fn poll(&mut self, timeout_ms: u32) -> Result<Vec<Judged>, Error> {
-        let timeout =
-            Timespec { tv_sec: i64::from(timeout_ms / 1000), tv_nsec: i64::from(timeout_ms % 1000) * 1_000_000 };
-        let mut descriptors = [PollFd::new(&self.attached.ring, PollFlags::IN)];
-        match poll(&mut descriptors, Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(Error::of("wait for the kernel's facts")(error)),
-        }
+        self.wait(timeout_ms).map_err(Error::of("wait for the kernel's facts"))?;
         let mut judged = Vec::new();
         self.drain(&mut judged);
         self.observations.on_time(nanos(ClockId::Monotonic), &mut judged);
         Ok(judged)
+    }
+
+    /// Waits until a fact is in the ring, be it whole or still being written. Returns whether one is.
+    fn wait(&self, timeout_ms: u32) -> Result<bool, Errno> {
+        let timeout =
+            Timespec { tv_sec: i64::from(timeout_ms / 1000), tv_nsec: i64::from(timeout_ms % 1000) * 1_000_000 };
+        match poll(&mut [PollFd::new(&self.attached.ring, PollFlags::IN)], Some(&timeout)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     fn drain(&mut self, into: &mut Vec<Judged>) {
@@ -192,10 +202,19 @@ impl Watch {
         self.observations.open.values().map(|one| (one.start.local, one.start.remote))
     }
 
-    /// Judges what is observed now, at the end of the watch.
+    /// Ends the watch, and judges what is observed now.
     pub fn finish(&mut self) -> Vec<Judged> {
         let mut judged = Vec::new();
-        self.drain(&mut judged);
+        self.attached.detach();
+        let began = nanos(ClockId::Monotonic);
+        // A fact that one processor is still writing holds back those of the others behind it.
+        loop {
+            self.drain(&mut judged);
+            if self.wait(0) != Ok(true) || nanos(ClockId::Monotonic) - began > LONGEST_END {
+                break;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
         self.observations.finish_all(&mut judged);
         judged
     }
