@@ -71,7 +71,12 @@ def test_bad_arguments_exit_with_2(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "meant"),
-    [(["anlyze", "x"], "analyze"), (["list", "algoritms"], "algorithms"), (["truth", "scor", "x"], "score")],
+    [
+        (["anlyze", "x"], "analyze"),
+        (["algoritms"], "list algorithms"),
+        (["list", "algoritms"], "algorithms"),
+        (["truth", "scor", "x"], "score"),
+    ],
 )
 def test_a_misspelt_word_names_the_nearest_one(
     arguments: list[str], meant: str, capsys: pytest.CaptureFixture[str]

@@ -18,10 +18,12 @@ OPTION = 0.8
 
 class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuses a word that is no choice, and names the nearest one."""
+        """Refuses a word that is no choice, and names the nearest one, or the command that it is a choice of."""
         if action.choices is not None and value not in action.choices:
             words = [str(choice) for choice in action.choices]
             meant = _meant(str(value), words)
+            if not meant and isinstance(action.choices, dict):
+                meant = _meant(str(value), _choices(action.choices))
             raise argparse.ArgumentError(action, f"{value!r} is unknown{meant} (allowed: {', '.join(words)})")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -69,9 +71,23 @@ class Parser(argparse.ArgumentParser):
         self.positive("--jobs", "N", "threads (default: all cores)")
 
 
-def _meant(word: str, known: list[str], least: float = 0.6) -> str:
+def _meant(word: str, known: list[str] | dict[str, str], least: float = 0.6) -> str:
+    """Asks for the nearest of the known words, or for what stands behind it."""
     near = get_close_matches(word, known, n=1, cutoff=least)
-    return f"; did you mean {near[0]}?" if near else ""
+    if not near:
+        return ""
+    return f"; did you mean {known[near[0]] if isinstance(known, dict) else near[0]}?"
+
+
+def _choices(commands: dict[str, argparse.ArgumentParser]) -> dict[str, str]:
+    """Returns the words that commands take, each with its command before it."""
+    return {
+        str(choice): f"{name} {choice}"
+        for name, command in commands.items()
+        for action in command._actions
+        if not action.option_strings
+        for choice in action.choices or ()
+    }
 
 
 def command(commands: Commands, name: str, summary: str, example: str, *, json: bool = True) -> Parser:

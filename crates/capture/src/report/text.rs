@@ -248,23 +248,23 @@ fn without_advice(report: &Report) -> Option<&'static str> {
     if again.all(|one| one.cause == Cause::Syn) {
         return Some(handshakes(report));
     }
-    Some(match [Verdict::Spurious, Verdict::Needed].map(|verdict| report.count(verdict) > 0) {
-        [true, _] if report.segments == 0 => {
+    Some(match report.count(Verdict::Spurious) > 0 {
+        true if report.segments == 0 => {
             "Advice is for TCP alone. The JSON (--json) has the reason of each verdict, and the frame that shows it."
         }
-        [true, _] if !is_seen_before_receiver(report) => {
+        true if !is_seen_before_receiver(report) => {
             "Seen from here, the evidence names no setting that would have avoided the needless ones: a capture at the \
              sender may show more. The JSON (--json) has the reason of each, and the frame that shows it."
         }
-        [true, _] => {
+        true => {
             "The evidence names no setting that would have avoided the needless ones. The JSON (--json) has the reason of \
              each, and the frame that shows it."
         }
-        [false, true] => {
-            "The path lost what was sent again, and nothing that a host sets mends that. Look for drops on the way: tc -s \
-             qdisc and ip -s link count those of a Linux host."
+        false if report.count(Verdict::Needed) > 0 => {
+            "Nothing that a host sets mends losses. Look for drops on the way: on a Linux host, tc -s qdisc and ip -s link \
+             count them."
         }
-        [false, false] => "A capture at the sender of the data, or at both ends, may show more.",
+        false => "A capture at the sender of the data, or at both ends, may show more.",
     })
 }
 

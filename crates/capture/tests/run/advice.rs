@@ -99,7 +99,7 @@ impl Conversation {
 #[test]
 fn a_path_that_holds_packets_is_a_stall() {
     let report = read("advice/held.pcap.gz");
-    assert_eq!(faults(&report), [Fault::Stall]);
+    assert_eq!(faults(&report), [Fault::Losses, Fault::Stall]);
     let one = find(&report, Fault::Stall);
     assert!(
         one.evidence.contains("The longest wait for such an ACK was 3.31 s, from 3.016 s after the first packet"),
@@ -114,7 +114,7 @@ fn a_path_that_holds_packets_is_a_stall() {
 #[test]
 fn lost_acks_are_no_stall() {
     let report = read("advice/lost_acks.pcap.gz");
-    assert_eq!(faults(&report), [Fault::LostAcks]);
+    assert_eq!(faults(&report), [Fault::Losses, Fault::LostAcks]);
     let one = find(&report, Fault::LostAcks);
     assert!(one.action.starts_with("On the path from 10.9.0.2 to 10.9.0.1"), "{}", one.action);
 }
@@ -139,7 +139,7 @@ fn reordering_is_seen_at_the_receiver_with_how_late_segments_came() {
 #[test]
 fn an_end_without_sack_is_named() {
     let report = read("faults/newreno_prr.pcap");
-    assert_eq!(faults(&report), [Fault::NoSack]);
+    assert_eq!(faults(&report), [Fault::Losses, Fault::NoSack]);
     assert!(find(&report, Fault::NoSack).action.contains("sysctl net.ipv4.tcp_sack=1"));
 }
 
@@ -157,8 +157,27 @@ fn losses_show_no_fault_of_a_delay() {
     for file in ["held.pcap.gz", "lost_acks.pcap.gz", "reordered_without_dsack.pcap.gz"] {
         let mut report = read(&format!("advice/{file}"));
         report.retransmissions.iter_mut().for_each(|one| one.verdict = Verdict::Needed);
-        assert_eq!(advice(&report), [], "{file}");
+        assert_eq!(faults(&report), [Fault::Losses], "{file}");
     }
+}
+
+#[test]
+fn losses_are_named_where_half_of_the_retransmissions_repaired_one() {
+    let mut report = read("advice/reordered_without_dsack.pcap.gz");
+    let all = report.retransmissions.len();
+    let mut with = |needed: usize, cause: Option<Cause>| {
+        for (index, one) in report.retransmissions.iter_mut().enumerate() {
+            one.verdict = if index < needed { Verdict::Needed } else { Verdict::Undecidable };
+            one.cause = cause.unwrap_or(one.cause);
+        }
+        advice(&report).into_iter().find(|one| one.fault == Fault::Losses)
+    };
+    let half = all.div_ceil(2);
+    let said = with(half, None).unwrap().evidence;
+    let expected = format!("{half} of {all} retransmissions were needed: their data had not arrived (most in connection 0");
+    assert!(said.starts_with(&expected), "{said}");
+    assert_eq!(with(half - 1, None), None);
+    assert_eq!(with(all, Some(Cause::Syn)), None);
 }
 
 #[test]
@@ -168,11 +187,11 @@ fn advice_needs_causes_and_verdicts_that_are_not_in_doubt() {
         report.retransmissions.iter_mut().for_each(change);
         faults(&report)
     };
-    assert_eq!(doubted(|_| ()), [Fault::Stall]);
-    assert_eq!(doubted(|one| one.other_cause = Some(Cause::Fast)), []);
-    assert_eq!(doubted(|one| one.copy = 3), []);
-    assert_eq!(doubted(|one| one.timing.answered_ms = None), []);
-    assert_eq!(doubted(|one| one.timing.answered_as_duplicate = true), []);
+    assert_eq!(doubted(|_| ()), [Fault::Losses, Fault::Stall]);
+    assert_eq!(doubted(|one| one.other_cause = Some(Cause::Fast)), [Fault::Losses]);
+    assert_eq!(doubted(|one| one.copy = 3), [Fault::Losses]);
+    assert_eq!(doubted(|one| one.timing.answered_ms = None), [Fault::Losses]);
+    assert_eq!(doubted(|one| one.timing.answered_as_duplicate = true), [Fault::Losses]);
 }
 
 #[test]
@@ -187,9 +206,9 @@ fn an_ack_a_round_trip_after_the_retransmission_is_of_the_original_if_a_duplicat
         ways.for_each(|way| way.reports_duplicates = reports_duplicates);
         faults(&report)
     };
-    assert_eq!(found(Some(true), Confidence::Certain), [Fault::Stall]);
-    assert_eq!(found(Some(true), Confidence::Likely), []);
-    assert_eq!(found(None, Confidence::Certain), []);
+    assert_eq!(found(Some(true), Confidence::Certain), [Fault::Losses, Fault::Stall]);
+    assert_eq!(found(Some(true), Confidence::Likely), [Fault::Losses]);
+    assert_eq!(found(None, Confidence::Certain), [Fault::Losses]);
 }
 
 /// A path of 300 ms, and a timer of 100 ms.

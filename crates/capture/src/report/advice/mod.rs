@@ -5,6 +5,7 @@
 //! ip-sysctl" is Documentation/networking/ip-sysctl.rst, "snmp_counter" the file beside it.
 
 mod delays;
+mod losses;
 mod options;
 mod reordering;
 
@@ -20,10 +21,12 @@ use std::net::IpAddr;
 /// The most hosts or connections that a sentence names.
 const MOST_NAMED: usize = 3;
 
-/// What the path or an end does, such that segments are sent again needlessly.
+/// What the path or an end does, such that segments are sent again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
+    /// Most of what was sent again had not arrived.
+    Losses,
     /// Data or ACKs are delayed by far more than a round trip, and then delivered.
     Stall,
     /// The retransmission timer is shorter than the shortest round trip.
@@ -44,6 +47,7 @@ impl Fault {
     /// Returns the fault in words, for a heading.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Losses => "losses",
             Self::Stall => "a delay spike",
             Self::TimerBelowDelay => "a timer below the path's delay",
             Self::DelayedAcks => "the receiver delays ACKs",
@@ -127,6 +131,7 @@ fn is_needless(one: &Retransmission, causes: &[Cause]) -> bool {
 pub fn advice(report: &Report) -> Vec<Advice> {
     let ways = ways(report);
     let rules = [
+        losses::losses,
         delays::stall,
         delays::timer_below_delay,
         delays::delayed_acks,
