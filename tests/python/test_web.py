@@ -381,6 +381,9 @@ def test_the_page_has_the_totals_and_the_words_of_the_text(opened: Browser, name
         assert [shown[2], shown[3]] == [of["lines"][0], "; ".join(of["lines"][1:])]
     if again:
         assert row_of(opened, "Retransmissions", 0)[7] == "undone"
+    opened.screen(390, 800)
+    assert opened.evaluate("document.getElementById('summary').scrollWidth <= document.getElementById('summary').clientWidth")
+    opened.screen(1280, 720)
 
 
 def test_a_bad_file_gets_a_line_and_the_page_goes_on(opened: Browser, tmp_path: Path) -> None:

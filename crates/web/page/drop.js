@@ -121,13 +121,20 @@ const drop = (() => {
       setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
     }
 
+    // On a narrow screen its lines break, but those of the table of causes, which scrolls.
+    function summary(said) {
+      const rows = said.match(/^  cause .*\n(?:  \S+ +\d.*\n)*/m), begin = rows ? rows.index : 0, end = begin + (rows ? rows[0].length : 0);
+      const parts = [said.slice(0, begin), rows && element("span", { textContent: rows[0], className: "rows", tabIndex: 0 }), said.slice(end)];
+      return element("pre", { id: "summary" }, ...parts.filter(Boolean));
+    }
+
     // Says all in the words of `eifel analyze`, which the engine has written.
     function show(one, answer) {
       const { report } = one, found = $("found");
       const annotated = button("Save with comments (pcapng)", () => again(one, { for: "annotated" }, (bytes) => save(`${one.file.name}.verdicts.pcapng`, bytes, "application/octet-stream")));
       found.replaceChildren(
         element("p", { textContent: report.headline, id: "total", className: "see" }),
-        element("pre", { textContent: answer.text.slice(answer.text.indexOf("\n\n") + 2), id: "summary" }),
+        summary(answer.text.slice(answer.text.indexOf("\n\n") + 2)),
         element("p", {}, ...(report.quic ? [] : [annotated]), button("Save as JSON", () => save(`${one.file.name}.json`, [answer.report], "application/json"))),
       );
       if (report.quic) return;

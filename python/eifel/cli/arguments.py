@@ -284,11 +284,11 @@ def _add_live(commands: Commands) -> None:
     _add_of_engine(commands, "live", f"put the engine on a real network: {parts}")
 
 
-def _add_of_engine(commands: Commands, name: str, text: str) -> None:
+def _add_of_engine(commands: Commands, name: str, text: str, module: str | None = None) -> None:
     """Adds a command whose arguments the engine parses, `--help` included: it has it without Python too."""
     parser = commands.add_parser(name, help=text, add_help=False, prefix_chars="\0")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
-    parser.set_defaults(module=name, resumes=False, json=False)
+    parser.set_defaults(module=module or name, command=name, resumes=False, json=False)
 
 
 def _add_truth(commands: Commands) -> None:
@@ -388,6 +388,7 @@ def _add_counters(commands: Commands) -> None:
         commands,
         "counters",
         "say what the kernel's TCP counters mean, and estimate the needless share of retransmissions",
+        module="watch",
     )
 
 

@@ -1,4 +1,4 @@
-"""`eifel watch`: the engine reads the command line, watches, and writes what it finds."""
+"""`eifel watch` and `eifel counters`: the engine reads the command line and the kernel, and writes what it finds."""
 
 import argparse
 import signal
@@ -9,9 +9,10 @@ def command(options: argparse.Namespace) -> int:
     from eifel import _engine
 
     sys.stdout.flush()
-    # Ctrl-C ends the watch in good order. An exception of Python's own would come after it.
+    # Ctrl-C ends it in good order. An exception of Python's own would come after it.
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        return _engine.watch(options.arguments)
+        engine = {"watch": _engine.watch, "counters": _engine.counters}[options.command]
+        return engine(options.arguments)
     finally:
         signal.signal(signal.SIGINT, before)
