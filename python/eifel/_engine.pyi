@@ -417,6 +417,9 @@ def document(text: str, origin: str) -> str:
     Raises ScenarioError if the text is neither TOML nor JSON.
     """
 
+def t_quantile(probability: float, freedom: int) -> float:
+    """Returns the quantile of Student's t. `probability` is from 0.5 on and below 1, `freedom` at least 1."""
+
 def script(words: Sequence[str]) -> tuple[int, str, str]:
     """Runs `eifel script` with these words.
 

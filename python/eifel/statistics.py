@@ -89,47 +89,10 @@ def t_quantile(probability: float, freedom: int) -> float:
 
     `probability` is between 0 and 1, exclusive.
     """
+    from eifel import _engine
+
     if not 0 < probability < 1 or freedom < 1:
         raise ValueError(f"t quantile: probability {probability}, {freedom} degrees of freedom")
     if probability < 0.5:
         return -t_quantile(1 - probability, freedom)
-    low, high = 0.0, 1.0
-    while _t_cumulative(high, freedom) < probability:
-        high *= 2
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if _t_cumulative(middle, freedom) < probability else (low, middle)
-    return (low + high) / 2
-
-
-def _t_cumulative(t: float, freedom: int) -> float:
-    return 1 - _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2
-
-
-def _incomplete_beta(a: float, b: float, x: float) -> float:
-    """Returns the regularised incomplete beta function by its continued fraction (Abramowitz and Stegun 26.5.8)."""
-    if x in (0.0, 1.0):
-        return x
-    if x > (a + 1) / (a + b + 2):  # converges fast on the other side
-        return 1 - _incomplete_beta(b, a, 1 - x)
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
-    tiny = 1e-300
-    c, d = 1.0, 1 / _away(1 - (a + b) * x / (a + 1), tiny)
-    total = d
-    for m in range(1, 300):
-        for term in (
-            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            d = 1 / _away(1 + term * d, tiny)
-            c = _away(1 + term / c, tiny)
-            total *= c * d
-        if abs(c * d - 1) < 1e-15:
-            break
-    return front * total
-
-
-def _away(value: float, least: float) -> float:
-    return value if abs(value) > least else least
+    return _engine.t_quantile(probability, freedom)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import eifel._engine as real
-from eifel._engine import command_line, described_tables, run_command  # noqa: F401
+from eifel._engine import command_line, described_tables, run_command, t_quantile  # noqa: F401
 
 CATEGORIES = {
     "transmissions.kind": ["new", "retransmission", "probe"],

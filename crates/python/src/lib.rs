@@ -112,6 +112,12 @@ fn document(text: &str, origin: &str) -> PyResult<String> {
     eifel_sim::scenario::document(text, Path::new(origin)).map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 
+/// Returns the quantile of Student's t.
+#[pyfunction]
+fn t_quantile(probability: f64, freedom: u32) -> f64 {
+    eifel_sim::command::t_quantile(probability, freedom)
+}
+
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
@@ -134,6 +140,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(document, module)?)?;
     module.add_function(wrap_pyfunction!(described_tables, module)?)?;
+    module.add_function(wrap_pyfunction!(t_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(summary_numbers, module)?)?;
     module.add_function(wrap_pyfunction!(registry::registry, module)?)?;
     module.add_function(wrap_pyfunction!(attacks::attacks, module)?)?;

@@ -58,9 +58,14 @@ fn sum(values: &[f64]) -> f64 {
 /// Returns the quantile of Student's t at the upper end of an interval of `count` values; 0 where there is no
 /// interval.
 pub fn quantile(count: u32) -> f64 {
-    let Some(freedom) = count.checked_sub(1).filter(|freedom| *freedom > 0) else { return 0.0 };
+    let freedom = count.checked_sub(1).filter(|freedom| *freedom > 0);
+    freedom.map_or(0.0, |freedom| t_quantile(1.0 - TAILS / 2.0, freedom))
+}
+
+/// Returns the quantile of Student's t. `probability` is from 0.5 on and below 1, and there is at least one
+/// degree of freedom.
+pub fn t_quantile(probability: f64, freedom: u32) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
-    let probability = 1.0 - TAILS / 2.0;
     while t_cumulative(high, freedom) < probability {
         high *= 2.0;
     }

@@ -12,6 +12,7 @@ use crate::scenario::{Scenario, document};
 use eifel_command::page::{Page, Screen};
 use eifel_command::{BAD_INPUT, CommandLine, Declared, FAILED, Kind, OK, Usage, unless_closed};
 use means::Mean;
+pub use means::t_quantile;
 use runs::Means;
 pub use runs::{Numbers, Ran, numbers_of};
 use serde::{Serialize, Serializer};
