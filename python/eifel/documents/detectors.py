@@ -79,7 +79,7 @@ def episodes(
 
 WIRE = {
     "**Linux** (`linux`)": wire.LINUX,
-    "RFC 3522's plain comparison, F-RTO or DSACK, whichever is first": wire.DEPLOYABLE,
+    "RFC 3522's plain comparison, F-RTO and DSACK (`eifel-f-rto-dsack`)": wire.SHARED,
     "RFC 3522's plain comparison": wire.PLAIN,
     "F-RTO with SACK": wire.F_RTO,
     "DSACK": wire.DSACK,
@@ -255,6 +255,8 @@ WIRE_LIARS = {
     wire_liars.LINUX: "**Linux** (`linux`, `linux`, `always`)",
     wire_liars.ONCE: "the same, an undo once a round trip",
     wire_liars.CAREFUL: "the same, `unless-losses-follow`",
+    wire_liars.SHARED: "`eifel-f-rto-dsack`, `always`",
+    wire_liars.SHARED_CAREFUL: "the same, `unless-losses-follow`",
     wire_liars.PLAIN: "RFC 3522's plain comparison, `always`",
     wire_liars.F_RTO: "F-RTO with SACK, `always`",
     wire_liars.DEFAULT: "the original's own timestamp, `always`",

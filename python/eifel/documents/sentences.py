@@ -83,8 +83,8 @@ def on_wire(store: Stored) -> list[tuple[str, str]]:
         *quoted(
             AUTHOR,
             f"`eifel-timestamps` then finds {found[wire.ORIGINAL]} % of the needless timeouts, RFC 3522's plain "
-            f"comparison {found[wire.PLAIN]} %, the same with F-RTO and DSACK beside it {found[wire.DEPLOYABLE]} %, "
-            f"and Linux's own detector {found[wire.LINUX]} %",
+            f"comparison {found[wire.PLAIN]} %, `eifel-f-rto-dsack` {found[wire.SHARED]} %, and Linux's own detector "
+            f"{found[wire.LINUX]} %",
         ),
         *quoted(LIARS, f"Against Linux a liar gains up to {most:.1f} times its goodput"),
     ]
