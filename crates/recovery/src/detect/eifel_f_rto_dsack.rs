@@ -112,7 +112,8 @@ impl EifelFRtoDsack {
             Episode::Idle | Episode::Signalled { .. } => Judgement::Undecided,
             Episode::Open { first, .. } => {
                 if matches!(echo, Judgement::Settled(Outcome::Spurious, _)) {
-                    self.due = Some(Due { first, unsent: view.nxt, overtaken: false });
+                    // A report that is due stays due, or else a forger could put it off for ever.
+                    self.due.get_or_insert(Due { first, unsent: view.nxt, overtaken: false });
                 }
                 if forward == Judgement::Probe && is_told(echo) {
                     forward = self.f_rto.observe(&Fact::NotProbed(Refusal::Watches), view);

@@ -87,6 +87,24 @@ fn after_three_old_echoes_without_a_dsack_none_counts_until_a_dsack_comes() {
     assert_eq!(echoed(&mut talk, false), [ECHO.1]);
 }
 
+/// Each new old echo comes before the last one's DSACK is missed. Five later, trust is lost all the
+/// same.
+#[test]
+fn more_old_echoes_do_not_put_off_the_report_that_is_due() {
+    let mut talk = open(&named(NAME));
+    let mut found = Vec::new();
+    for _ in 0..9 {
+        let (now, _) = talk.expire();
+        let first = (talk.engine.una() - 1) / MSS + 1;
+        let last = (talk.engine.nxt() - 1) / MSS;
+        talk.ack(now + 1, first, &[], now - 1);
+        talk.ack(now + 100, last, &[], now + 50);
+        found.extend(talk.verdicts().into_iter().map(|(_, reason)| reason == ECHO.1));
+    }
+    let believed = found.iter().filter(|&&believed| believed).count();
+    assert!((3..9).contains(&believed), "{found:?}");
+}
+
 /// An echo of a timestamp that was never sent is forged. Three end all detection, also by DSACKs.
 #[test]
 fn forged_echoes_end_all_trust() {

@@ -107,7 +107,7 @@ impl Naive for Composite {
         let mut forward = self.f_rto.acked(acked, seen);
         let duplicates = self.dsack.acked(acked, seen);
         if self.open {
-            if echo == Answer::Spurious {
+            if echo == Answer::Spurious && self.awaited.is_empty() {
                 (self.echoed, self.awaited) = (self.first, vec![seen.nxt]);
             }
             if forward == Answer::Probe && tells {
