@@ -11,7 +11,7 @@ from eifel.studies import neighbours as remedies
 from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
 from eifel.studies.cheating import LIES as EVERY_LIE
 from eifel.studies.crossed_situations import CROSSED
-from eifel.studies.settings import BUFFERS, HOLDS, LOSES
+from eifel.studies.settings import BUFFERS, HOLDS, LINUX, LOSES, ON_WIRE, QUEUES, RESPONSES_ON_WIRE
 
 KEPT: Mapping[str, tuple[str, ...]] = {
     "detectors.truth": (
@@ -170,6 +170,37 @@ def bursts(store: Stored) -> str:
     head = ("no undo", "flight + initial window", "full restore", "full restore, paced")
     where = "queue, in what the path holds (60 packets)"
     return table((where, *head, "runs with drops right after a full restore"), rows)
+
+
+def bursts_on_wire(store: Stored) -> str:
+    """Returns goodput of Linux's sender after an undo, by queue."""
+    parts = {8: "1/8", 15: "1/4", 30: "1/2", 60: "1", 120: "2"}
+    rows = []
+    for buffer in BUFFERS:
+        goodput = []
+        for way in burst.ON_WIRE:
+            keys = dict(zip(("verdict", "response", "pace"), way, strict=True))
+            goodput.append(mean(store, "detectors.burst", "goodput_mbps", buffer=buffer, **keys))
+        cells = [f"**{one:.2f}**" if one == max(goodput) else f"{one:.2f}" for one in goodput]
+        rows.append([parts[buffer], *cells])
+    head = ("no undo", "Linux's undo", "flight + initial window", "Linux's undo, not paced")
+    return table(("queue, in what the path holds (60 packets)", *head), rows)
+
+
+def responses_on_wire(store: Stored) -> str:
+    """Returns what each response saves with Linux's sender, by queue and detector."""
+    rows = []
+    for detect in ON_WIRE:
+        for respond in RESPONSES_ON_WIRE:
+            keys = {"sender": LINUX, "detector": detect, "response": respond}
+            cells = []
+            for queue in QUEUES:
+                saved, half = (
+                    of(store, "detectors.responses", "saved", queue=queue, **keys) for of in (mean, half_width)
+                )
+                cells.append(f"{saved:.1f} ± {half:.1f}")
+            rows.append([f"`{detect}`", f"`{respond}`", *cells])
+    return table(("detector", "response", "nothing lost (150 packets)", "the window's tail lost (75)"), rows)
 
 
 _WAYS = (("rfc4015", "none"), ("option-1", "none"), ("option-1", "pacing"))
@@ -368,7 +399,9 @@ BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     "wire": (DETECTORS, on_wire),
     "truth": (DETECTORS, truth),
     "crossed": (DETECTORS, crossed),
+    "bursts on wire": (DETECTORS, bursts_on_wire),
     "bursts": (DETECTORS, bursts),
+    "responses on wire": (DETECTORS, responses_on_wire),
     "neighbours": (DETECTORS, neighbours),
     "wire lies": (LIARS, wire_lies),
     "lies": (LIARS, lies),

@@ -180,8 +180,8 @@ ARTEFACT = Artefact(
             lambda m: 20 * _of(m, "found_timeouts", LINUX) >= 19 * _of(m, "found_timeouts", PLAIN),
         ),
         Claim(
-            "old echoes, F-RTO and DSACK together find at least nine of ten of the needless timeouts and fast retransmits "
-            "that Linux finds, and are wrong no more often",
+            "old echoes, F-RTO and DSACK together find at least nine of ten of the needless timeouts and fast "
+            "retransmits that Linux finds, and are wrong no more often",
             lambda m: (
                 all(
                     10 * _of(m, column, SHARED) >= 9 * _of(m, column, LINUX)
