@@ -77,8 +77,15 @@ def on_wire(store: Stored) -> list[tuple[str, str]]:
             "README.md",
             f"it finds {found[wire.LINUX]} % of the needless timeouts and "
             f"{of('found_fast_retransmits', wire.LINUX):.0f} % of the needless fast retransmits, and was wrong about "
-            f"{of('false_positives', wire.LINUX):.0f} of {spaced(needed)} needed ones. A receiver that lies gains up "
-            f"to {most:.1f} times its goodput from it",
+            f"{of('false_positives', wire.LINUX):.0f} of {spaced(needed)} needed ones.",
+        ),
+        ("README.md", f"A receiver that lies gains up to {most:.1f} times its goodput from it"),
+        ("README.md", f"this project's default detector finds {found[wire.ORIGINAL]} %."),
+        *quoted(
+            DETECTORS,
+            f"It finds {found[wire.SHARED]} % of the needless timeouts and of the needless fast retransmits, and called "
+            f"{'none' if not of('false_positives', wire.SHARED) else of('false_positives', wire.SHARED)} of the needed "
+            "episodes spurious",
         ),
         *quoted(
             AUTHOR,
