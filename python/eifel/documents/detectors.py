@@ -193,12 +193,7 @@ def responses_on_wire(store: Stored) -> str:
     for detect in ON_WIRE:
         for respond in RESPONSES_ON_WIRE:
             keys = {"sender": LINUX, "detector": detect, "response": respond}
-            cells = []
-            for queue in QUEUES:
-                saved, half = (
-                    of(store, "detectors.responses", "saved", queue=queue, **keys) for of in (mean, half_width)
-                )
-                cells.append(f"{saved:.1f} ± {half:.1f}")
+            cells = [f"{mean(store, 'detectors.responses', 'saved', queue=q, **keys):.1f}" for q in QUEUES]
             rows.append([f"`{detect}`", f"`{respond}`", *cells])
     return table(("detector", "response", "nothing lost (150 packets)", "the window's tail lost (75)"), rows)
 
