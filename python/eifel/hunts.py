@@ -47,6 +47,8 @@ DEFAULT = {"detect": "eifel-timestamps", "respond": "rfc4015", "grant": "once-a-
 """The default sender of a scenario."""
 LINUX = {"detect": "linux", "respond": "linux", "grant": "always"}
 """The sender of the profile `linux`."""
+SHARED = {"detect": "eifel-f-rto-dsack", "respond": "linux", "grant": "always"}
+"""The sender for timestamps that segments share, which differs from Linux's in detection alone."""
 BASELINE = {"detect": "none"}
 
 

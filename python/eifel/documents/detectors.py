@@ -11,7 +11,7 @@ from eifel.studies import neighbours as remedies
 from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
 from eifel.studies.cheating import LIES as EVERY_LIE
 from eifel.studies.crossed_situations import CROSSED
-from eifel.studies.settings import BUFFERS, HOLDS, LOSES
+from eifel.studies.settings import BUFFERS, HOLDS, LINUX, LOSES, ON_WIRE, QUEUES, RESPONSES_ON_WIRE
 
 KEPT: Mapping[str, tuple[str, ...]] = {
     "detectors.truth": (
@@ -79,7 +79,7 @@ def episodes(
 
 WIRE = {
     "**Linux** (`linux`)": wire.LINUX,
-    "RFC 3522's plain comparison, F-RTO or DSACK, whichever is first": wire.DEPLOYABLE,
+    "RFC 3522's plain comparison, F-RTO and DSACK (`eifel-f-rto-dsack`)": wire.SHARED,
     "RFC 3522's plain comparison": wire.PLAIN,
     "F-RTO with SACK": wire.F_RTO,
     "DSACK": wire.DSACK,
@@ -172,6 +172,32 @@ def bursts(store: Stored) -> str:
     return table((where, *head, "runs with drops right after a full restore"), rows)
 
 
+def bursts_on_wire(store: Stored) -> str:
+    """Returns goodput of Linux's sender after an undo, by queue."""
+    parts = {8: "1/8", 15: "1/4", 30: "1/2", 60: "1", 120: "2"}
+    rows = []
+    for buffer in BUFFERS:
+        goodput = []
+        for way in burst.ON_WIRE:
+            keys = dict(zip(("verdict", "response", "pace"), way, strict=True))
+            goodput.append(mean(store, "detectors.burst", "goodput_mbps", buffer=buffer, **keys))
+        cells = [f"**{one:.2f}**" if one == max(goodput) else f"{one:.2f}" for one in goodput]
+        rows.append([parts[buffer], *cells])
+    head = ("no undo", "Linux's undo", "flight + initial window", "Linux's undo, not paced")
+    return table(("queue, in what the path holds (60 packets)", *head), rows)
+
+
+def responses_on_wire(store: Stored) -> str:
+    """Returns what each response saves with Linux's sender, by queue and detector."""
+    rows = []
+    for detect in ON_WIRE:
+        for respond in RESPONSES_ON_WIRE:
+            keys = {"sender": LINUX, "detector": detect, "response": respond}
+            cells = [f"{mean(store, 'detectors.responses', 'saved', queue=q, **keys):.1f}" for q in QUEUES]
+            rows.append([f"`{detect}`", f"`{respond}`", *cells])
+    return table(("detector", "response", "nothing lost (150 packets)", "the window's tail lost (75)"), rows)
+
+
 _WAYS = (("rfc4015", "none"), ("option-1", "none"), ("option-1", "pacing"))
 _REMEDIES: tuple[tuple[str, Any, bool], ...] = (
     ("nothing", remedies.NOTHING, False),
@@ -255,6 +281,8 @@ WIRE_LIARS = {
     wire_liars.LINUX: "**Linux** (`linux`, `linux`, `always`)",
     wire_liars.ONCE: "the same, an undo once a round trip",
     wire_liars.CAREFUL: "the same, `unless-losses-follow`",
+    wire_liars.SHARED: "`eifel-f-rto-dsack`, `always`",
+    wire_liars.SHARED_CAREFUL: "the same, `unless-losses-follow`",
     wire_liars.PLAIN: "RFC 3522's plain comparison, `always`",
     wire_liars.F_RTO: "F-RTO with SACK, `always`",
     wire_liars.DEFAULT: "the original's own timestamp, `always`",
@@ -366,7 +394,9 @@ BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     "wire": (DETECTORS, on_wire),
     "truth": (DETECTORS, truth),
     "crossed": (DETECTORS, crossed),
+    "bursts on wire": (DETECTORS, bursts_on_wire),
     "bursts": (DETECTORS, bursts),
+    "responses on wire": (DETECTORS, responses_on_wire),
     "neighbours": (DETECTORS, neighbours),
     "wire lies": (LIARS, wire_lies),
     "lies": (LIARS, lies),

@@ -33,11 +33,11 @@ FEWEST = 1500
 """The scenarios of the search for the harm of each of these responses."""
 BY_TIME = tuple(hunts.wrong(name, hunts.SELDOM) for name in ("min-rtt", "dual-rtt"))
 """Claims about detectors that docs/author.md advises against."""
-WIRE = {"linux": ("Linux's", hunts.LINUX)}
+WIRE = {"linux": ("Linux's", hunts.LINUX), "shared": ("for shared timestamps", hunts.SHARED)}
 """The senders that are searched on Linux's wire, in which its profile decides all but detection and response."""
 FEWER_ON_WIRE = 500
 """The scenarios of the search for each of them, and for each detector there."""
-LINUX = "linux"
+LINUX, SHARED = "linux", "eifel-f-rto-dsack"
 SCENES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("reordering over a queue of two, window of five", "reordering-tiny-queue", {}),
     ("reordering over a queue of three, window of five", "reordering-small-queue", {}),
@@ -185,14 +185,17 @@ def scenes_table(stored: Mapping[str, Any]) -> str:
 def shares_table(stored: Mapping[str, Any]) -> str:
     """Returns the table of detectors, and the number of scenarios in which each is wrong."""
     rows = []
-    linux = {f"`{name}`{where}": one for (name, where), one in zip(_WRONG_LINUX, stored["wrong-linux"], strict=True)}
-    for name, one in (linux | {f"`{name}`": one for name, one in stored["wrong"].items()}).items():
+    by_wire = {
+        f"`{name}`{where}": one
+        for name in (LINUX, SHARED)
+        for where, one in zip(("", ", on Linux's wire"), stored[f"wrong-{name}"], strict=True)
+    }
+    for name, one in (by_wire | {f"`{name}`": one for name, one in stored["wrong"].items()}).items():
         worst = f"{100 * one['worst']:.0f} %" if one["worst"] > 0 else "none"
         rows.append([name, one["drawn"], f"{one['refuting']} ({share(one):.2f} %)", worst])
     return documents.table(("detector", "random scenarios", "wrong in", "worst found"), rows)
 
 
-_WRONG_LINUX = ((LINUX, ""), (LINUX, ", on its wire"))
 TABLES = {"harm": harm_table, "wire": wire_table, "scenes": scenes_table, "wrong": shares_table}
 
 
@@ -258,9 +261,12 @@ def _wrong() -> dict[str, Any]:
     return _searched({str(one.claim["detector"]): one for one in detectors}, FEWER)
 
 
-def _wrong_linux() -> list[Any]:
-    wrong = {profile: hunts.wrong(LINUX, hunts.SELDOM, profile=profile) for profile in ("", LINUX)}
-    return [_searched({LINUX: wrong[""]}, FEWER)[LINUX], _searched({LINUX: wrong[LINUX]}, FEWER_ON_WIRE)[LINUX]]
+def _wrong_by_wire(detector: str) -> list[Any]:
+    """Returns how often a detector is wrong in random scenarios, and in those on Linux's wire."""
+    return [
+        _searched({detector: hunts.wrong(detector, hunts.SELDOM, profile=profile)}, scenarios)[detector]
+        for profile, scenarios in (("", FEWER), (LINUX, FEWER_ON_WIRE))
+    ]
 
 
 def _harm(senders: Mapping[str, Mapping[str, Any]], scenarios: int, profile: str = "") -> dict[str, Any]:
@@ -272,7 +278,8 @@ _SEARCHED: Mapping[str, Callable[[], Any]] = {
     "reordered": reordered,
     "scenes": lambda: [[round(ratio, 4) for ratio in scene(file, more)] for _, file, more in SCENES],
     "wrong": _wrong,
-    "wrong-linux": _wrong_linux,
+    f"wrong-{LINUX}": lambda: _wrong_by_wire(LINUX),
+    f"wrong-{SHARED}": lambda: _wrong_by_wire(SHARED),
     "cut": lambda: _harm({one: {**hunts.DEFAULT, "respond": one} for one in CUT}, FEWEST),
     "wire": lambda: _harm({name: sender for name, (_, sender) in WIRE.items()}, FEWER_ON_WIRE, LINUX),
 }

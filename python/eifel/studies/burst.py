@@ -17,9 +17,21 @@ _PACE = {"none": "none", "pacing": "pacing", "burst limit": "burst-limit"}
 _UNDONE = ("rfc4015", "rfc3708", "option-1", "option-4")
 
 
+NEVER_ON_WIRE, LINUX = "never, Linux's sender", "as Linux, Linux's sender"
+ON_WIRE = {
+    (NEVER_ON_WIRE, "none", "tso"): {"detect": "none", "respond": "none"},
+    (LINUX, "linux", "tso"): {},
+    (LINUX, "rfc4015", "tso"): {"respond": "rfc4015"},
+    (LINUX, "linux", "none"): {"pace": "none"},
+}
+"""The rows of Linux's sender: verdict, response and pace, and what differs from its profile."""
+
+
 def _rows() -> tuple[Row, ...]:
     rows = []
     for buffer in settings.BUFFERS:
+        for (verdict, respond, pace), sender in ON_WIRE.items():
+            rows.append(Row(_keys(buffer, verdict, respond, pace), settings.burst_on_wire(buffer, **sender)))
         rows.append(Row(_keys(buffer, "never", "none", "none"), settings.burst(buffer, "none", "none")))
         for verdict, detect in _DETECT.items():
             for respond in _UNDONE:

@@ -11,6 +11,12 @@ KEYS = ("queue", "sender", "detector", "response")
 def _rows() -> tuple[Row, ...]:
     rows = []
     for queue in settings.QUEUES:
+        rows.append(_row(queue, settings.LINUX, "none", "none"))
+        rows += [
+            _row(queue, settings.LINUX, detect, respond)
+            for detect in settings.ON_WIRE
+            for respond in settings.RESPONSES_ON_WIRE
+        ]
         for sender in settings.SENDERS:
             rows.append(_row(queue, sender, "none", "none"))
             rows += [
@@ -44,6 +50,10 @@ CLAIMS = (
         lambda m: all(
             saved(m, settings.HOLDS, "rack-tlp, PRR, CUBIC", "eifel-timestamps", r)[0] > 0 for r in settings.RESTORING
         ),
+    ),
+    Claim(
+        "and Linux's own undo with Linux's sender",
+        lambda m: saved(m, settings.HOLDS, settings.LINUX, "linux", "linux")[0] > 0,
     ),
     Claim(
         "DSACK saves there too, but on average less than what detects early",

@@ -16,11 +16,14 @@ from eifel.studies.cheating import LIES, LOSSES, ratio
 TITLE = "detectors.wire_liars"
 LINUX, ONCE, CAREFUL = "linux", "linux, once a round trip", "linux, unless losses follow"
 PLAIN, F_RTO, DEFAULT = "eifel-timestamps, plain", "f-rto-sack", "eifel-timestamps"
+SHARED, SHARED_CAREFUL = "eifel-f-rto-dsack", "eifel-f-rto-dsack, unless losses follow"
 _LINUX = {"detect": "linux", "respond": "linux"}
 SENDERS: Mapping[str, Mapping[str, Any]] = {
     LINUX: {**_LINUX, "grant": "always"},
     ONCE: {**_LINUX, "grant": "once-a-round-trip"},
     CAREFUL: {**_LINUX, "grant": "unless-losses-follow"},
+    SHARED: {"detect": "eifel-f-rto-dsack", "respond": "linux", "grant": "always"},
+    SHARED_CAREFUL: {"detect": "eifel-f-rto-dsack", "respond": "linux", "grant": "unless-losses-follow"},
     PLAIN: {"detect": dict(rfc3522.PLAIN), "respond": "linux", "grant": "always"},
     F_RTO: {"detect": "f-rto-sack", "respond": "linux", "grant": "always"},
     DEFAULT: {"detect": "eifel-timestamps", "respond": "linux", "grant": "always"},

@@ -37,6 +37,9 @@ pub(super) const ENTRY: Entry = Entry {
     })
 };
 
+/// Reason of a verdict on an echo that is not older than the retransmission.
+pub(super) const RETRANSMISSION_ECHOED: &str = "echo of the retransmission";
+
 /// The Eifel detection algorithm with the timestamps option.
 #[derive(Clone, Debug)]
 pub struct EifelTimestamps {
@@ -67,7 +70,7 @@ impl Suspected {
         };
         // RFC 3522, section 3.2, step 4. [rfc3522:3.2.4]
         if !echo.precedes(self.retransmit_ts) {
-            return Judgement::Settled(Outcome::Genuine, "echo of the retransmission");
+            return Judgement::Settled(Outcome::Genuine, RETRANSMISSION_ECHOED);
         }
         if proof == Proof::Original && self.original != Some(echo) {
             return Judgement::Settled(Outcome::Genuine, UNPROVEN);

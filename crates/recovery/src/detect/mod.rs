@@ -7,7 +7,7 @@ mod outstanding;
 mod rto_recovery;
 mod unproven;
 
-crate::registry::algorithms! { none, eifel_timestamps, eifel_or_f_rto, linux, eifel_bit, f_rto, f_rto_sack, dsack, dual_rtt, min_rtt;
+crate::registry::algorithms! { none, eifel_timestamps, eifel_or_f_rto, eifel_f_rto_dsack, linux, eifel_bit, f_rto, f_rto_sack, dsack, dual_rtt, min_rtt;
 association: f_rto_sctp, eifel_cover_timestamps, eifel_cover_bit, eifel_cover_or_dsack }
 crate::duplicate::duplicate!(Detector by DuplicateDetector);
 

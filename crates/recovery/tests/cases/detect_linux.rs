@@ -132,6 +132,22 @@ fn a_dsack_undoes_even_after_the_repair() {
     assert_eq!(talk.verdicts(), []);
 }
 
+/// 2 was lost, and its repair is over. Any later DSACK counts for its retransmission, also that of a
+/// copy which the network makes of a segment sent once. Linux 6.18 does so too
+/// (docs/internals/kernel.md).
+#[test]
+fn the_networks_copy_of_a_later_segment_undoes_a_real_loss() {
+    let mut talk = overtaken(&linux("reno-sack"));
+    let nxt = (talk.engine.nxt() - 1) / MSS;
+    let sent = talk.ack(203, nxt, &[], 103);
+    check(&mut talk, &[], (5500, 5500));
+    assert!(!sent.is_empty() && !text(&sent).contains('r'));
+    talk.ack(303, nxt + 1, &[], 203);
+    talk.ack_with(304, nxt + 1, &[], 203, Some(nxt + 1));
+    assert_eq!(talk.verdicts(), [(DSACK.0.to_owned(), DSACK.1)]);
+    assert_eq!(talk.ssthresh(), UNSET);
+}
+
 /// The network's copy of 1 is reported before anything was retransmitted. Then the DSACK of 2 is one
 /// more than there were retransmissions.
 #[test]

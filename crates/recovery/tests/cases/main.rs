@@ -16,6 +16,7 @@ mod detect_cover;
 mod detect_dsack;
 mod detect_dual_rtt;
 mod detect_eifel_bit;
+mod detect_eifel_f_rto_dsack;
 mod detect_f_rto;
 mod detect_f_rto_sack;
 mod detect_linux;

@@ -7,7 +7,7 @@ use super::world::{Again, Seen};
 use super::{Answer, Naive, compare};
 
 #[derive(Default)]
-struct Dsack {
+pub(super) struct Dsack {
     /// The retransmissions of this window.
     window: Vec<Record>,
     /// The retransmissions of the window before, whose DSACKs may be late.
@@ -120,6 +120,10 @@ impl Naive for Dsack {
 }
 
 impl Dsack {
+    pub(super) fn is_waiting(&self) -> bool {
+        self.asks && !self.over
+    }
+
     /// Returns whether every position of `dsack` was retransmitted in the window before.
     fn covered_before(&self, dsack: Block) -> bool {
         (dsack.start..dsack.end).all(|at| self.before.iter().any(|block| block.start <= at && at < block.end))

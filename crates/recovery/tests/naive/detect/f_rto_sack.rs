@@ -6,15 +6,24 @@ use eifel_recovery::registry::Choice;
 use super::world::{Again, Seen};
 use super::{Answer, Naive, compare};
 
-struct Sack {
+#[derive(Default)]
+pub(super) struct Sack {
     step: Step,
     recovery_point: Option<u64>,
 }
 
+#[derive(Default)]
 enum Step {
+    #[default]
     Out,
     Two,
     Three,
+}
+
+impl Sack {
+    pub(super) fn is_in_progress(&self) -> bool {
+        !matches!(self.step, Step::Out)
+    }
 }
 
 impl Naive for Sack {
@@ -87,5 +96,5 @@ impl Naive for Sack {
 
 #[test]
 fn f_rto_sack_agrees_with_a_model_of_rfc_5682() {
-    compare(&Choice::named("f-rto-sack"), &|_| Box::new(Sack { step: Step::Out, recovery_point: None }));
+    compare(&Choice::named("f-rto-sack"), &|_| Box::new(Sack::default()));
 }

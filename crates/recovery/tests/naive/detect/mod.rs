@@ -4,6 +4,7 @@
 mod dsack;
 mod dual_rtt;
 mod eifel_bit;
+mod eifel_f_rto_dsack;
 mod eifel_or_f_rto;
 mod eifel_timestamps;
 mod f_rto;
