@@ -8,6 +8,7 @@ mod rack;
 mod receive;
 #[cfg(test)]
 mod tests;
+mod triggers;
 
 use std::collections::VecDeque;
 
@@ -15,7 +16,7 @@ use super::detectors::{Departure, EpisodeDetectors, SenderState};
 use super::model::{AckReceived, Explained, Models, Retransmitted};
 use super::suspected::SuspectedLosses;
 use crate::order::{AcksInTransit, CapturePoint, NewAck, Silence};
-use crate::result::{DetectorVerdict, When};
+use crate::result::{DetectorVerdict, Trigger, When};
 use crate::stream::{Acknowledgement, Data, Reports, Stream};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::ring::Ring;
@@ -23,6 +24,7 @@ use eifel_base::units::Timestamp;
 use eifel_recovery::view::Negotiated;
 pub(crate) use rack::Overtaken;
 use rack::Rack;
+use triggers::Triggers;
 
 /// ACKs that may be under way to the sender. Beyond this number the oldest counts as received.
 const MOST_WAITING: usize = 4096;
@@ -63,6 +65,7 @@ pub(crate) struct SenderModel {
     /// near the sender is.
     missed_data: bool,
     detectors: EpisodeDetectors,
+    triggers: Triggers,
 }
 
 /// An ACK that the sender has not received. Few ACKs have reports, so these are stored separately.
@@ -286,6 +289,7 @@ impl SenderModel {
             follows_another: self.follows_another,
         };
         let cause = self.models.explain(&resent);
+        self.triggers.add(&resent, stream.largest, point.round_trip_at_least());
         if let Some(rack) = &mut self.rack {
             rack.on_retransmission(block, now, data.stamp);
         }
@@ -335,6 +339,11 @@ impl SenderModel {
     /// Returns the name of the model that explains the retransmissions best, and its explanations.
     pub(crate) fn explained(&self) -> (&'static str, Vec<Explained>) {
         self.models.explained()
+    }
+
+    /// Returns what made each of these retransmissions leave, in their order.
+    pub(crate) fn triggers(&self) -> impl Iterator<Item = &Trigger> {
+        self.triggers.iter()
     }
 }
 

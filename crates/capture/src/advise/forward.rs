@@ -1,0 +1,85 @@
+//! F-RTO (`net.ipv4.tcp_frto`).
+//!
+//! *Looks at* the judgement of the registry's F-RTO over the ACKs after each timeout.
+//! *Decides* which needless timeouts it detects. Go-back-N stops then, so what it repeated needlessly would
+//! not have left.
+//! *Blind to* a sender that repeats data before its ACKs come: it shows no ACK that only the originals explain.
+//! *From* RFC 5682; the detectors `f-rto` and `f-rto-sack` of the registry.
+
+use super::Resent;
+use super::curve::{Curve, Fate, Knob};
+use crate::result::{Cause, Verdict};
+use std::collections::BTreeSet;
+
+/// The value of `net.ipv4.tcp_frto` that switches it on.
+const ON: u64 = 2;
+const NONE: &str = "the input has no timeout";
+const NOT_SHOWN: &str = "the input does not show the ACKs after its timeouts";
+const NO_NEEDLESS: &str = "no needless timeout is shown that F-RTO detects";
+
+pub(super) fn curve(ordered: &[&Resent]) -> Curve {
+    let knob = Knob::FRto;
+    let timeouts = timeouts(ordered);
+    if timeouts.is_empty() {
+        return Curve::without(knob, None, NONE);
+    }
+    if timeouts.iter().all(|(one, _)| one.by_f_rto.is_none()) {
+        return Curve::without(knob, None, NOT_SHOWN);
+    }
+    let detects = timeouts.iter().any(|(one, _)| one.verdict == Verdict::Spurious && one.by_f_rto == Some(Some(true)));
+    let values: BTreeSet<u64> = detects.then_some(ON).into_iter().collect();
+    let fates = |_| timeouts.iter().map(|(one, repeats)| fate(one, *repeats)).collect();
+    Curve::over((knob, None), values, NO_NEEDLESS, fates, |value| vec![format!("sysctl -w net.ipv4.tcp_frto={value}")])
+}
+
+/// Returns the first timeout of each silence, with the needless segments of go-back-N that followed.
+fn timeouts<'a>(ordered: &[&'a Resent]) -> Vec<(&'a Resent, usize)> {
+    let mut timeouts: Vec<(&Resent, usize)> = Vec::new();
+    for one in ordered {
+        match (timeouts.last_mut().filter(|(last, _)| last.sender == one.sender), one.cause) {
+            (Some((last, _)), Cause::Rto) if last.number == one.number => {}
+            (_, Cause::Rto) => timeouts.push((one, 0)),
+            (Some((_, repeats)), Cause::Loss) => *repeats += usize::from(one.verdict == Verdict::Spurious),
+            _ => {}
+        }
+    }
+    timeouts
+}
+
+/// Returns what F-RTO would do. A detected timeout counts as gone: its consequences are.
+fn fate(one: &Resent, repeats: usize) -> Fate {
+    match (one.verdict, one.by_f_rto) {
+        (Verdict::Undecidable, _) | (_, None) => Fate::Undecidable,
+        (Verdict::Spurious, Some(Some(true))) => Fate::NeedlessGone { repeats },
+        (Verdict::Spurious, _) => Fate::NeedlessLeft,
+        // F-RTO holds nothing back: it sends new data before the next retransmission.
+        (Verdict::Needed, _) => Fate::Needed(0.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::input::tests::resent;
+    use super::*;
+
+    #[test]
+    fn a_detected_timeout_takes_its_needless_repeats_along() {
+        let timeout = |verdict, by_f_rto| Resent { by_f_rto, ..resent(Cause::Rto, verdict) };
+        let detected = timeout(Verdict::Spurious, Some(Some(true)));
+        let again = Resent { left_ms: 1.0, ..detected.clone() };
+        let repeat = Resent { left_ms: 2.0, number: 4, ..resent(Cause::Loss, Verdict::Spurious) };
+        let other = Resent { sender: 1, ..timeout(Verdict::Spurious, Some(None)) };
+        let curve = curve(&[&detected, &again, &repeat, &repeat, &other]);
+        let point = curve.points[0];
+        assert_eq!((point.value, point.needless_gone, point.needless_left, point.repeats_gone), (2.0, 1, 1, 2));
+        assert_eq!(curve.commands, ["sysctl -w net.ipv4.tcp_frto=2"]);
+    }
+
+    #[test]
+    fn the_row_says_why_f_rto_is_not_judged() {
+        let timeout = |by_f_rto| Resent { by_f_rto, ..resent(Cause::Rto, Verdict::Spurious) };
+        assert_eq!(curve(&[]).reason, Some(NONE));
+        assert_eq!(curve(&[&timeout(None)]).reason, Some(NOT_SHOWN));
+        assert_eq!(curve(&[&timeout(Some(Some(false)))]).reason, Some(NO_NEEDLESS));
+    }
+}
