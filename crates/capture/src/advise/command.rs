@@ -289,15 +289,15 @@ mod tests {
             ),
             "{out}"
         );
-        assert!(out.contains("Not judged: the input does not show which later segments were reported"), "{out}");
+        assert!(out.contains("No curve: the input does not show which later segments were reported"), "{out}");
         let points = std::fs::read_to_string(&table).unwrap();
-        assert_eq!(points.lines().nth(1), Some("smallest-rto,301,1,0,0,1,101.000,0"));
+        assert_eq!(points.lines().nth(1), Some("smallest-rto,301,1,0,0,1,101.000,0,0"));
         let (code, out, _) = said(&[&name, "--json"]);
         let printed: serde_json::Value = serde_json::from_str(&out).unwrap();
         assert_eq!((code, &printed["schema"], &printed["version"]), (OK, &"advise".into(), &1.into()));
         assert_eq!(printed["curves"][0]["points"][0]["value"], 301.0);
         let (_, out, _) = said(&[&name, "--try", "rto_min_ms=250", "--csv", "-"]);
-        assert_eq!(out.lines().nth(1), Some("smallest-rto,250,0,1,0,1,50.000,0"));
+        assert_eq!(out.lines().nth(1), Some("smallest-rto,250,0,1,0,1,50.000,0,0"));
         assert_eq!(said(&[&name, "--csv", &name]).0, BAD_INPUT);
         std::fs::write(&file, lines + "{}\n").unwrap();
         let (code, _, err) = said(&[&name]);

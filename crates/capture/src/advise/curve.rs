@@ -33,6 +33,8 @@ pub struct Point {
     /// Needed retransmissions that would have left later, and by how much in all, in milliseconds.
     pub needed_later: usize,
     pub later_ms: f64,
+    /// Needed timeouts that F-RTO would take for needless ones.
+    pub mistaken: usize,
     /// Retransmissions of which neither can be told.
     pub undecidable: usize,
 }
@@ -62,6 +64,8 @@ pub(super) enum Fate {
     NeedlessLeft,
     /// A needed one, and by how many milliseconds it would have left later.
     Needed(f64),
+    /// A needed one that would be taken for needless.
+    Mistaken,
     Undecidable,
 }
 
@@ -108,6 +112,7 @@ impl Point {
                     point.later_ms += later;
                 }
                 Fate::Needed(_) => {}
+                Fate::Mistaken => point.mistaken += 1,
                 Fate::Undecidable => point.undecidable += 1,
             }
         }

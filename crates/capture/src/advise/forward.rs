@@ -1,10 +1,11 @@
 //! F-RTO (`net.ipv4.tcp_frto`).
 //!
-//! *Looks at* the judgement of the registry's F-RTO over the ACKs after each timeout.
-//! *Decides* which needless timeouts it detects. Go-back-N stops then, so what it repeated needlessly would
+//! *Looks at* the judgement of the registry's detector `linux` over the ACKs after each timeout.
+//! *Decides* which timeouts its F-RTO calls spurious. Go-back-N stops then, so what it repeated needlessly would
 //! not have left.
-//! *Blind to* a sender that repeats data before its ACKs come: it shows no ACK that only the originals explain.
-//! *From* RFC 5682; the detectors `f-rto` and `f-rto-sack` of the registry.
+//! *Blind to* what timestamps tell first: with them Linux does not come to F-RTO; to data that waited to be sent,
+//! which F-RTO sends in the place of a second retransmission.
+//! *From* RFC 5682, in Linux's form (`tcp_process_loss`).
 
 use super::Resent;
 use super::curve::{Curve, Fate, Knob};
@@ -26,7 +27,7 @@ pub(super) fn curve(ordered: &[&Resent]) -> Curve {
     if timeouts.iter().all(|(one, _)| one.by_f_rto.is_none()) {
         return Curve::without(knob, None, NOT_SHOWN);
     }
-    let detects = timeouts.iter().any(|(one, _)| one.verdict == Verdict::Spurious && one.by_f_rto == Some(Some(true)));
+    let detects = timeouts.iter().any(|(one, _)| one.verdict == Verdict::Spurious && one.by_f_rto == Some(true));
     let values: BTreeSet<u64> = detects.then_some(ON).into_iter().collect();
     let fates = |_| timeouts.iter().map(|(one, repeats)| fate(one, *repeats)).collect();
     Curve::over((knob, None), values, NO_NEEDLESS, fates, |value| vec![format!("sysctl -w net.ipv4.tcp_frto={value}")])
@@ -50,8 +51,9 @@ fn timeouts<'a>(ordered: &[&'a Resent]) -> Vec<(&'a Resent, usize)> {
 fn fate(one: &Resent, repeats: usize) -> Fate {
     match (one.verdict, one.by_f_rto) {
         (Verdict::Undecidable, _) | (_, None) => Fate::Undecidable,
-        (Verdict::Spurious, Some(Some(true))) => Fate::NeedlessGone { repeats },
+        (Verdict::Spurious, Some(true)) => Fate::NeedlessGone { repeats },
         (Verdict::Spurious, _) => Fate::NeedlessLeft,
+        (Verdict::Needed, Some(true)) => Fate::Mistaken,
         // F-RTO holds nothing back: it sends new data before the next retransmission.
         (Verdict::Needed, _) => Fate::Needed(0.0),
     }
@@ -65,13 +67,15 @@ mod tests {
     #[test]
     fn a_detected_timeout_takes_its_needless_repeats_along() {
         let timeout = |verdict, by_f_rto| Resent { by_f_rto, ..resent(Cause::Rto, verdict) };
-        let detected = timeout(Verdict::Spurious, Some(Some(true)));
+        let detected = timeout(Verdict::Spurious, Some(true));
         let again = Resent { left_ms: 1.0, ..detected.clone() };
         let repeat = Resent { left_ms: 2.0, number: 4, ..resent(Cause::Loss, Verdict::Spurious) };
-        let other = Resent { sender: 1, ..timeout(Verdict::Spurious, Some(None)) };
-        let curve = curve(&[&detected, &again, &repeat, &repeat, &other]);
+        let mistaken = Resent { sender: 2, ..timeout(Verdict::Needed, Some(true)) };
+        let other = Resent { sender: 1, ..timeout(Verdict::Spurious, Some(false)) };
+        let curve = curve(&[&detected, &again, &repeat, &repeat, &other, &mistaken]);
         let point = curve.points[0];
         assert_eq!((point.value, point.needless_gone, point.needless_left, point.repeats_gone), (2.0, 1, 1, 2));
+        assert_eq!(point.mistaken, 1);
         assert_eq!(curve.commands, ["sysctl -w net.ipv4.tcp_frto=2"]);
     }
 
@@ -80,6 +84,6 @@ mod tests {
         let timeout = |by_f_rto| Resent { by_f_rto, ..resent(Cause::Rto, Verdict::Spurious) };
         assert_eq!(curve(&[]).reason, Some(NONE));
         assert_eq!(curve(&[&timeout(None)]).reason, Some(NOT_SHOWN));
-        assert_eq!(curve(&[&timeout(Some(Some(false)))]).reason, Some(NO_NEEDLESS));
+        assert_eq!(curve(&[&timeout(Some(false))]).reason, Some(NO_NEEDLESS));
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::quic::LossVerdict;
 use crate::report::Report;
-use crate::result::{Cause, End, Retransmission, Trigger, Verdict};
+use crate::result::{Cause, DetectorVerdict, End, Retransmission, Trigger, Verdict};
+use eifel_recovery::detect::linux::SPURIOUS_RTO;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -24,9 +25,9 @@ pub struct Resent {
     pub since_first_ms: Option<f64>,
     pub answered_ms: Option<f64>,
     pub trigger: Option<Trigger>,
-    /// Whether F-RTO calls its timeout spurious. `None` if F-RTO was not asked, and `Some(None)` if it does not
-    /// judge.
-    pub by_f_rto: Option<Option<bool>>,
+    /// Whether F-RTO would have called its timeout spurious, in the form that Linux has. `None` if that was not
+    /// asked.
+    pub by_f_rto: Option<bool>,
     pub is_quic: bool,
 }
 
@@ -73,9 +74,7 @@ pub fn of_report(report: &Report) -> Vec<Resent> {
 }
 
 fn of_retransmission(place: usize, one: &Retransmission) -> Resent {
-    let mut f_rto = one.first_told.iter().filter(|told| told.detector.starts_with("f-rto"));
-    // The form for SACK comes last, and is the kernel's where there is SACK.
-    let by_f_rto = f_rto.next_back().map(|told| told.spurious);
+    let f_rto = |told: &&DetectorVerdict| told.reason == SPURIOUS_RTO;
     Resent {
         sender: one.connection * 2 + u64::from(one.sender == End::Server),
         place,
@@ -86,7 +85,7 @@ fn of_retransmission(place: usize, one: &Retransmission) -> Resent {
         since_first_ms: one.timing.since_first_ms,
         answered_ms: one.timing.answered_ms.filter(|_| !one.timing.answered_as_duplicate),
         trigger: one.trigger.as_deref().cloned(),
-        by_f_rto: Some(by_f_rto),
+        by_f_rto: Some(one.first_told.iter().any(|told| f_rto(&told))),
         is_quic: false,
     }
 }

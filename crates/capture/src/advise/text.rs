@@ -48,8 +48,8 @@ impl Knob {
                  reordering, and reports of duplicates widen the window."
             }
             Self::FRto => {
-                "A detected timeout still leaves, and counts as gone with what go-back-N would repeat. A sender that repeated \
-                 at once hides ACKs that would have shown more."
+                "A detected timeout still leaves; what go-back-N repeats after it does not. Judged as Linux does, by the \
+                 detector linux: with timestamps their echo tells first, and nothing is left to F-RTO."
             }
             Self::TailLossProbes => "0 switches probes off. The timer that a probe came before is computed, not seen.",
         }
@@ -68,7 +68,7 @@ impl Curve {
     /// Returns the curve in one sentence.
     pub fn sentence(&self) -> String {
         let Some(point) = self.named.and_then(|named| self.points.get(named)) else {
-            return format!("Not judged: {}.", self.reason.unwrap_or("the input shows nothing of it"));
+            return format!("No curve: {}.", self.reason.unwrap_or("the input shows nothing of it"));
         };
         let Point { value, needless_gone: gone, repeats_gone: repeats, needed_later: later, later_ms, .. } = *point;
         let all = gone + point.needless_left;
@@ -88,7 +88,10 @@ impl Curve {
             _ => format!(", and {repeats} segments that go-back-N repeated after them"),
         };
         let waits = match (self.knob, later) {
-            (Knob::FRto, _) => "none leaves later".to_owned(),
+            (Knob::FRto, _) if point.mistaken > 0 => {
+                format!("of the needed ones {} would be taken for needless", point.mistaken)
+            }
+            (Knob::FRto, _) => "no needed one is".to_owned(),
             (_, 0) => "no needed one waits longer".to_owned(),
             (Knob::TailLossProbes, 1) => format!("1 needed one becomes a timeout, {} later", time(later_ms)),
             (Knob::TailLossProbes, _) => {
@@ -155,14 +158,23 @@ fn table(curve: &Curve) -> Table {
 
 /// Returns the points as comma-separated values.
 pub(super) fn csv(advised: &Advised) -> String {
-    let mut text = "knob,value,needless_gone,needless_left,repeats_gone,needed_later,later_ms,undecidable\n".to_owned();
+    let mut text =
+        "knob,value,needless_gone,needless_left,repeats_gone,needed_later,later_ms,mistaken,undecidable\n".to_owned();
     for curve in &advised.curves {
         let knob = serde_json::to_value(curve.knob).unwrap_or_default();
         for point in &curve.points {
-            let &Point { value, needless_gone, needless_left, repeats_gone, needed_later, later_ms, undecidable } =
-                point;
+            let &Point {
+                value,
+                needless_gone,
+                needless_left,
+                repeats_gone,
+                needed_later,
+                later_ms,
+                mistaken,
+                undecidable,
+            } = point;
             text += &format!(
-                "{},{value},{needless_gone},{needless_left},{repeats_gone},{needed_later},{later_ms:.3},{undecidable}\n",
+                "{},{value},{needless_gone},{needless_left},{repeats_gone},{needed_later},{later_ms:.3},{mistaken},{undecidable}\n",
                 knob.as_str().unwrap_or_default()
             );
         }
@@ -186,6 +198,7 @@ mod tests {
         repeats_gone: 0,
         needed_later: 12,
         later_ms: 1890.0,
+        mistaken: 0,
         undecidable: 3,
     };
 
@@ -213,7 +226,7 @@ mod tests {
                 Knob::FRto,
                 Point { value: 2.0, repeats_gone: 1, ..POINT },
                 "With tcp_frto=2, 83 % of the needless timeouts are detected (5 of 6), and 1 segment that go-back-N repeated \
-                 after them; none leaves later.",
+                 after them; no needed one is.",
             ),
             (
                 Knob::TailLossProbes,
@@ -225,7 +238,7 @@ mod tests {
             assert_eq!(curve(knob, point).sentence(), expected);
         }
         let without = Curve::without(Knob::FRto, None, "the input has no timeout");
-        assert_eq!(without.sentence(), "Not judged: the input has no timeout.");
+        assert_eq!(without.sentence(), "No curve: the input has no timeout.");
     }
 
     #[test]
@@ -242,6 +255,6 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
-        assert_eq!(csv(&advised).lines().nth(1), Some("smallest-rto,400,5,1,0,12,1890.000,3"));
+        assert_eq!(csv(&advised).lines().nth(1), Some("smallest-rto,400,5,1,0,12,1890.000,0,3"));
     }
 }

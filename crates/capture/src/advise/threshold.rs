@@ -30,19 +30,44 @@ pub(super) fn curve(ordered: &[&Resent], settings: &Settings, asked: &Asked) -> 
     }
     let least = |one: &&Resent| {
         let after = one.answered_after_ms().filter(|_| one.verdict == Verdict::Spurious)?;
-        let (trigger, reports) = reports(one)?;
+        let (_, reports) = reports(one).filter(|(_, reports)| by_threshold(reports))?;
         let value = reports.iter().filter(|at| **at < after).count() as u64 + 1;
-        (fate(one, value as f64, settings) == Fate::NeedlessGone { repeats: 0 } && after <= by_rack(trigger, settings))
-            .then_some(value)
+        (fate(one, value as f64, settings) == Fate::NeedlessGone { repeats: 0 }).then_some(value)
     };
     let values = values(asked, knob, || fast.iter().filter_map(least).collect());
-    let fates = |value| fast.iter().map(|one| fate(one, value, settings)).collect();
+    let fates = |value| fates(&fast, value, settings);
     let is_quic = fast.iter().all(|one| one.is_quic);
     Curve::over((knob, now), values, NO_NEEDLESS, fates, |value| {
         let most = (value > LARGEST).then(|| format!("sysctl -w net.ipv4.tcp_max_reordering={value}"));
         let set = (!is_quic).then(|| format!("sysctl -w net.ipv4.tcp_reordering={value}"));
         set.into_iter().chain(most.filter(|_| !is_quic)).collect()
     })
+}
+
+/// Returns whether enough reports had come that the threshold let the retransmission leave.
+fn by_threshold(reports: &[f64]) -> bool {
+    reports.iter().filter(|at| **at <= 0.0).count() as f64 >= NOW
+}
+
+/// Returns what a value does to each. One that left without enough reports belongs to the fast recovery that
+/// the one before it began, and goes or waits with that.
+fn fates(fast: &[&Resent], value: f64, settings: &Settings) -> Vec<Fate> {
+    let mut fates: Vec<Fate> = Vec::new();
+    for (index, one) in fast.iter().enumerate() {
+        let begins = reports(one).is_none_or(|(_, reports)| by_threshold(reports));
+        let before =
+            index.checked_sub(1).filter(|before| fast[*before].sender == one.sender).map(|before| fates[before]);
+        fates.push(match (begins, one.verdict, before) {
+            (true, ..) => fate(one, value, settings),
+            (false, Verdict::Spurious, Some(Fate::NeedlessGone { .. })) => Fate::NeedlessGone { repeats: 0 },
+            (false, Verdict::Spurious, _) => Fate::NeedlessLeft,
+            (false, Verdict::Needed, Some(Fate::Needed(later))) => Fate::Needed(later),
+            (false, Verdict::Needed, Some(Fate::NeedlessGone { .. } | Fate::Undecidable)) => Fate::Undecidable,
+            (false, Verdict::Needed, _) => Fate::Needed(0.0),
+            (false, Verdict::Undecidable, _) => Fate::Undecidable,
+        });
+    }
+    fates
 }
 
 fn reports(one: &Resent) -> Option<(&Trigger, &[f64])> {
@@ -122,6 +147,20 @@ mod tests {
         assert_eq!(fate(&one, 3.0, &WITHOUT_RACK), Fate::Needed(0.0));
         assert_eq!(fate(&one, 4.0, &WITHOUT_RACK), Fate::Needed(5.0));
         assert_eq!(fate(&one, 6.0, &WITHOUT_RACK), Fate::Undecidable);
+    }
+
+    #[test]
+    fn what_left_without_enough_reports_shares_the_fate_of_the_one_before() {
+        let first = fast(Verdict::Spurious);
+        let trigger = Trigger { reports_ms: Some(vec![-1.0, 3.0]), ..first.trigger.clone().unwrap() };
+        let follows = |verdict| Resent { left_ms: 1.0, trigger: Some(trigger.clone()), ..fast(verdict) };
+        let of = |all: &[&Resent], value| fates(all, value, &WITHOUT_RACK);
+        let (spurious, needed) = (follows(Verdict::Spurious), follows(Verdict::Needed));
+        assert_eq!(of(&[&first, &spurious], 6.0)[1], Fate::NeedlessGone { repeats: 0 });
+        assert_eq!(of(&[&first, &spurious], 5.0)[1], Fate::NeedlessLeft);
+        assert_eq!(of(&[&fast(Verdict::Needed), &needed], 4.0)[1], Fate::Needed(5.0));
+        assert_eq!(of(&[&first, &needed], 6.0)[1], Fate::Undecidable);
+        assert_eq!(of(&[&first, &Resent { sender: 4, ..spurious }], 6.0)[1], Fate::NeedlessLeft);
     }
 
     #[test]
