@@ -34,7 +34,7 @@ pub const ADVISE: CommandLine = CommandLine {
             "a setting that the sender had, if it is not Linux's default: rto_min_ms=200 or tcp_recovery=0",
         ),
         Declared::new(
-            "--try",
+            "--value",
             "KEY=VALUE",
             Kind::Repeated,
             "judge this value in place of those that the input suggests: rto_min_ms=400, tcp_reordering=10, or \
@@ -165,8 +165,8 @@ fn settings(options: &Options) -> Result<Settings, Failure> {
 
 fn asked(options: &Options, settings: &Settings) -> Result<Asked, Failure> {
     let mut asked = Asked::new();
-    for given in options.all("--try") {
-        let wrong = |expected: &str| refused(format!("--try {given}: expected {expected}"));
+    for given in options.all("--value") {
+        let wrong = |expected: &str| refused(format!("--value {given}: expected {expected}"));
         let (key, value) = given.split_once('=').ok_or_else(|| wrong("KEY=VALUE, as rto_min_ms=400"))?;
         // Below these the sender would have sent what the input does not show.
         let (knob, least, most) = match key {
@@ -246,15 +246,15 @@ mod tests {
                 &["--now=tcp_recovery=x", "y"],
                 "--now tcp_recovery=x: expected the flags of net.ipv4.tcp_recovery, from 0",
             ),
-            (&["--try", "x", "y"], "--try x: expected KEY=VALUE, as rto_min_ms=400"),
-            (&["--try", "frto=2", "y"], "--try frto=2: expected rto_min_ms, tcp_reordering or reo_wnd_quarters"),
+            (&["--value", "x", "y"], "--value x: expected KEY=VALUE, as rto_min_ms=400"),
+            (&["--value", "frto=2", "y"], "--value frto=2: expected rto_min_ms, tcp_reordering or reo_wnd_quarters"),
             (
-                &["--now", "rto_min_ms=300", "--try", "rto_min_ms=200", "y"],
-                "--try rto_min_ms=200: expected a whole number from 300, the sender's own, to 120000",
+                &["--now", "rto_min_ms=300", "--value", "rto_min_ms=200", "y"],
+                "--value rto_min_ms=200: expected a whole number from 300, the sender's own, to 120000",
             ),
             (
-                &["--try", "tcp_reordering=999", "y"],
-                "--try tcp_reordering=999: expected a whole number from 3, the sender's own, to 300",
+                &["--value", "tcp_reordering=999", "y"],
+                "--value tcp_reordering=999: expected a whole number from 3, the sender's own, to 300",
             ),
             (&["/"], "/: a folder; expected its files, as //*.pcap"),
         ] {
@@ -296,7 +296,7 @@ mod tests {
         let printed: serde_json::Value = serde_json::from_str(&out).unwrap();
         assert_eq!((code, &printed["schema"], &printed["version"]), (OK, &"advise".into(), &1.into()));
         assert_eq!(printed["curves"][0]["points"][0]["value"], 301.0);
-        let (_, out, _) = said(&[&name, "--try", "rto_min_ms=250", "--csv", "-"]);
+        let (_, out, _) = said(&[&name, "--value", "rto_min_ms=250", "--csv", "-"]);
         assert_eq!(out.lines().nth(1), Some("smallest-rto,250,0,1,0,1,50.000,0,0"));
         assert_eq!(said(&[&name, "--csv", &name]).0, BAD_INPUT);
         std::fs::write(&file, lines + "{}\n").unwrap();

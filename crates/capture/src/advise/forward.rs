@@ -1,14 +1,15 @@
 //! F-RTO (`net.ipv4.tcp_frto`).
 //!
-//! *Looks at* the judgement of the registry's detector `linux` over the ACKs after each timeout.
-//! *Decides* which timeouts its F-RTO calls spurious. Go-back-N stops then, so what it repeated needlessly would
-//! not have left.
-//! *Blind to* what timestamps tell first: with them Linux does not come to F-RTO; to data that waited to be sent,
-//! which F-RTO sends in the place of a second retransmission.
-//! *From* RFC 5682, in Linux's form (`tcp_process_loss`).
+//! *Looks at* the judgement of the registry's detectors `linux`, `f-rto` and `f-rto-sack` over the ACKs after each
+//! timeout, and at what go-back-N repeated.
+//! *Decides* which timeouts F-RTO calls spurious. A sender without it repeats the next segments where F-RTO sends
+//! new data. If they are needless, the ACK after the first answers originals, and F-RTO would have seen that;
+//! but not where the timeout had sent several segments as one, of which the first ACK covers a part only.
+//! *Blind to* whether new data waited to be sent, without which F-RTO gives up; to what timestamps tell first.
+//! *From* RFC 5682, section 3.1, in Linux's form (`tcp_process_loss`).
 
-use super::Resent;
 use super::curve::{Curve, Fate, Knob};
+use super::{ByFRto, Resent};
 use crate::result::{Cause, Verdict};
 use std::collections::BTreeSet;
 
@@ -27,7 +28,7 @@ pub(super) fn curve(ordered: &[&Resent]) -> Curve {
     if timeouts.iter().all(|(one, _)| one.by_f_rto.is_none()) {
         return Curve::without(knob, None, NOT_SHOWN);
     }
-    let detects = timeouts.iter().any(|(one, _)| one.verdict == Verdict::Spurious && one.by_f_rto == Some(true));
+    let detects = timeouts.iter().any(|(one, repeats)| matches!(fate(one, *repeats), Fate::NeedlessGone { .. }));
     let values: BTreeSet<u64> = detects.then_some(ON).into_iter().collect();
     let fates = |_| timeouts.iter().map(|(one, repeats)| fate(one, *repeats)).collect();
     Curve::over((knob, None), values, NO_NEEDLESS, fates, |value| vec![format!("sysctl -w net.ipv4.tcp_frto={value}")])
@@ -49,13 +50,16 @@ fn timeouts<'a>(ordered: &[&'a Resent]) -> Vec<(&'a Resent, usize)> {
 
 /// Returns what F-RTO would do. A detected timeout counts as gone: its consequences are.
 fn fate(one: &Resent, repeats: usize) -> Fate {
+    let is_whole = one.trigger.as_ref().is_some_and(|trigger| trigger.segments <= 1);
     match (one.verdict, one.by_f_rto) {
         (Verdict::Undecidable, _) | (_, None) => Fate::Undecidable,
-        (Verdict::Spurious, Some(true)) => Fate::NeedlessGone { repeats },
-        (Verdict::Spurious, _) => Fate::NeedlessLeft,
-        (Verdict::Needed, Some(true)) => Fate::Mistaken,
+        (Verdict::Needed, Some(ByFRto::Detected)) => Fate::Mistaken,
         // F-RTO holds nothing back: it sends new data before the next retransmission.
         (Verdict::Needed, _) => Fate::Needed(0.0),
+        (Verdict::Spurious, Some(ByFRto::Detected)) => Fate::NeedlessGone { repeats },
+        (Verdict::Spurious, Some(ByFRto::Open)) if repeats > 0 && is_whole => Fate::NeedlessGone { repeats },
+        (Verdict::Spurious, Some(ByFRto::Open)) if one.trigger.is_none() => Fate::Undecidable,
+        (Verdict::Spurious, _) => Fate::NeedlessLeft,
     }
 }
 
@@ -63,15 +67,16 @@ fn fate(one: &Resent, repeats: usize) -> Fate {
 mod tests {
     use super::super::input::tests::resent;
     use super::*;
+    use crate::result::Trigger;
 
     #[test]
     fn a_detected_timeout_takes_its_needless_repeats_along() {
         let timeout = |verdict, by_f_rto| Resent { by_f_rto, ..resent(Cause::Rto, verdict) };
-        let detected = timeout(Verdict::Spurious, Some(true));
+        let detected = timeout(Verdict::Spurious, Some(ByFRto::Detected));
         let again = Resent { left_ms: 1.0, ..detected.clone() };
         let repeat = Resent { left_ms: 2.0, number: 4, ..resent(Cause::Loss, Verdict::Spurious) };
-        let mistaken = Resent { sender: 2, ..timeout(Verdict::Needed, Some(true)) };
-        let other = Resent { sender: 1, ..timeout(Verdict::Spurious, Some(false)) };
+        let mistaken = Resent { sender: 2, ..timeout(Verdict::Needed, Some(ByFRto::Detected)) };
+        let other = Resent { sender: 1, ..timeout(Verdict::Spurious, Some(ByFRto::Missed)) };
         let curve = curve(&[&detected, &again, &repeat, &repeat, &other, &mistaken]);
         let point = curve.points[0];
         assert_eq!((point.value, point.needless_gone, point.needless_left, point.repeats_gone), (2.0, 1, 1, 2));
@@ -80,10 +85,22 @@ mod tests {
     }
 
     #[test]
+    fn needless_repeats_show_what_new_data_would_have() {
+        let timeout = |segments| Resent {
+            by_f_rto: Some(ByFRto::Open),
+            trigger: Some(Trigger { segments, ..Trigger::default() }),
+            ..resent(Cause::Rto, Verdict::Spurious)
+        };
+        assert_eq!(fate(&timeout(1), 3), Fate::NeedlessGone { repeats: 3 });
+        assert_eq!((fate(&timeout(1), 0), fate(&timeout(2), 3)), (Fate::NeedlessLeft, Fate::NeedlessLeft));
+        assert_eq!(fate(&Resent { trigger: None, ..timeout(1) }, 3), Fate::Undecidable);
+    }
+
+    #[test]
     fn the_row_says_why_f_rto_is_not_judged() {
         let timeout = |by_f_rto| Resent { by_f_rto, ..resent(Cause::Rto, Verdict::Spurious) };
         assert_eq!(curve(&[]).reason, Some(NONE));
         assert_eq!(curve(&[&timeout(None)]).reason, Some(NOT_SHOWN));
-        assert_eq!(curve(&[&timeout(Some(false))]).reason, Some(NO_NEEDLESS));
+        assert_eq!(curve(&[&timeout(Some(ByFRto::Missed))]).reason, Some(NO_NEEDLESS));
     }
 }

@@ -25,10 +25,20 @@ pub struct Resent {
     pub since_first_ms: Option<f64>,
     pub answered_ms: Option<f64>,
     pub trigger: Option<Trigger>,
-    /// Whether F-RTO would have called its timeout spurious, in the form that Linux has. `None` if that was not
-    /// asked.
-    pub by_f_rto: Option<bool>,
+    /// What F-RTO makes of its timeout. `None` if that was not asked.
+    pub by_f_rto: Option<ByFRto>,
     pub is_quic: bool,
+}
+
+/// What F-RTO makes of a timeout, over the ACKs of a sender without it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ByFRto {
+    /// In Linux's form it calls the timeout spurious.
+    Detected,
+    /// It calls the timeout genuine.
+    Missed,
+    /// It does not judge: go-back-N repeated data in the place of the new data that it sends.
+    Open,
 }
 
 impl Resent {
@@ -74,7 +84,12 @@ pub fn of_report(report: &Report) -> Vec<Resent> {
 }
 
 fn of_retransmission(place: usize, one: &Retransmission) -> Resent {
-    let f_rto = |told: &&DetectorVerdict| told.reason == SPURIOUS_RTO;
+    let told = |is: fn(&DetectorVerdict) -> bool| one.first_told.iter().any(is);
+    let by_f_rto = match () {
+        () if told(|told| told.reason == SPURIOUS_RTO) => ByFRto::Detected,
+        () if told(|told| told.detector.starts_with("f-rto") && !told.spurious) => ByFRto::Missed,
+        () => ByFRto::Open,
+    };
     Resent {
         sender: one.connection * 2 + u64::from(one.sender == End::Server),
         place,
@@ -85,7 +100,7 @@ fn of_retransmission(place: usize, one: &Retransmission) -> Resent {
         since_first_ms: one.timing.since_first_ms,
         answered_ms: one.timing.answered_ms.filter(|_| !one.timing.answered_as_duplicate),
         trigger: one.trigger.as_deref().cloned(),
-        by_f_rto: Some(one.first_told.iter().any(|told| f_rto(&told))),
+        by_f_rto: Some(by_f_rto),
         is_quic: false,
     }
 }

@@ -17,7 +17,7 @@ mod timer;
 mod window;
 
 pub use curve::{Curve, Knob, Point};
-pub use input::{Resent, of_report, of_watch};
+pub use input::{ByFRto, Resent, of_report, of_watch};
 
 use serde::Serialize;
 use std::collections::BTreeMap;

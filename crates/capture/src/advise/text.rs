@@ -41,15 +41,15 @@ impl Knob {
             }
             Self::DuplicateThreshold => {
                 "Exact for a retransmission by itself as long as the threshold lets it leave; RACK sends it a quarter of the \
-                 shortest round trip later in any case, unless --now tcp_recovery=0 says that it was off."
+                 shortest round trip later in any case, unless --now tcp_recovery=0 says that it was off (up to Linux 6.16)."
             }
             Self::ReorderingWindow => {
                 "Exact for a retransmission by itself. Linux takes no number: 5 makes it wait a quarter before it has seen \
                  reordering, and reports of duplicates widen the window."
             }
             Self::FRto => {
-                "A detected timeout still leaves; what go-back-N repeats after it does not. Judged as Linux does, by the \
-                 detector linux: with timestamps their echo tells first, and nothing is left to F-RTO."
+                "A detected timeout still leaves; what go-back-N repeats after it does not. Not exact: F-RTO also needs data \
+                 that wait to be sent, which no packet shows. With timestamps their echo tells first."
             }
             Self::TailLossProbes => "0 switches probes off. The timer that a probe came before is computed, not seen.",
         }

@@ -90,7 +90,7 @@ impl Retransmissions {
                 stack_noticed: reaction.noticed,
                 effect: Effect { window_lost_bytes: reaction.window_lost, flight_back_ms: reaction.back_ms },
                 first_told: row.episode.map(&detector_verdicts).unwrap_or_default(),
-                trigger: trigger.cloned().map(Box::new),
+                trigger: trigger.map(|trigger| Box::new(Trigger { segments: row.parts.len(), ..trigger.clone() })),
             });
         }
     }

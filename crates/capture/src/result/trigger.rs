@@ -18,6 +18,8 @@ pub struct Trigger {
     /// When RACK (RFC 8985) declares the data lost if it allows no reordering. `None` if nothing was delivered
     /// that left later, and without SACK.
     pub overtaken_ms: Option<f64>,
+    /// Segments of first transmissions that it repeats.
+    pub segments: usize,
     /// When segments that left after the data were reported, in ascending order: before the data were, of the
     /// first [`MOST_REPORTS`] behind them. `None` if the data were not reported, and without SACK.
     pub reports_ms: Option<Vec<f64>>,

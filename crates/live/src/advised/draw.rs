@@ -52,7 +52,6 @@ impl Change {
         kernel.push(("net/ipv4/tcp_timestamps", stamps.to_owned()));
         let (value, setting) = match knob {
             Knob::DuplicateThreshold => {
-                kernel.push(("net/ipv4/tcp_recovery", u8::from(draws.chance(0.5)).to_string()));
                 let value = log(&mut draws, (4.0, 30.0)) as u64;
                 (value, ("net/ipv4/tcp_reordering", value.to_string()))
             }
@@ -79,11 +78,6 @@ impl Change {
         draw.kernel.retain(|(other, _)| other != key);
         draw.kernel.push((key, value.clone()));
         draw
-    }
-
-    /// Returns whether the sender uses RACK.
-    pub fn has_rack(&self) -> bool {
-        self.draw.kernel.iter().all(|(key, value)| *key != "net/ipv4/tcp_recovery" || value != "0")
     }
 }
 

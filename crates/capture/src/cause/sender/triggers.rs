@@ -36,6 +36,7 @@ impl Triggers {
             variation_ms: resent.estimate.map(|(_, variation)| ms(4 * variation)),
             rtt_min_ms: shortest.map(ms),
             overtaken_ms: resent.overtaken.map(|overtaken| between(resent.now, overtaken.from)),
+            segments: 1,
             reports_ms: None,
         };
         (self.last, self.mss) = (resent.now, mss.into());
