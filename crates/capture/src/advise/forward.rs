@@ -5,7 +5,8 @@
 //! *Decides* which timeouts F-RTO calls spurious. A sender without it repeats the next segments where F-RTO sends
 //! new data. If they are needless, the ACK after the first answers originals, and F-RTO would have seen that;
 //! but not where the timeout had sent several segments as one, of which the first ACK covers a part only.
-//! *Blind to* whether new data waited to be sent, without which F-RTO gives up; to what timestamps tell first.
+//! *Blind to* whether new data waited to be sent, without which F-RTO gives up: it is taken from whether new data
+//! left until the timeout; to what timestamps tell first.
 //! *From* RFC 5682, section 3.1, in Linux's form (`tcp_process_loss`).
 
 use super::curve::{Curve, Fate, Knob};
@@ -50,14 +51,17 @@ fn timeouts<'a>(ordered: &[&'a Resent]) -> Vec<(&'a Resent, usize)> {
 
 /// Returns what F-RTO would do. A detected timeout counts as gone: its consequences are.
 fn fate(one: &Resent, repeats: usize) -> Fate {
-    let is_whole = one.trigger.as_ref().is_some_and(|trigger| trigger.segments <= 1);
+    // A sender that went on sending new data had nothing to wait, and nothing for F-RTO to send.
+    let could_ask = one.trigger.as_ref().is_some_and(|trigger| {
+        trigger.segments <= 1 && trigger.timer_ms.is_some_and(|ran| trigger.quiet_ms > ran / 4.0)
+    });
     match (one.verdict, one.by_f_rto) {
         (Verdict::Undecidable, _) | (_, None) => Fate::Undecidable,
         (Verdict::Needed, Some(ByFRto::Detected)) => Fate::Mistaken,
         // F-RTO holds nothing back: it sends new data before the next retransmission.
         (Verdict::Needed, _) => Fate::Needed(0.0),
         (Verdict::Spurious, Some(ByFRto::Detected)) => Fate::NeedlessGone { repeats },
-        (Verdict::Spurious, Some(ByFRto::Open)) if repeats > 0 && is_whole => Fate::NeedlessGone { repeats },
+        (Verdict::Spurious, Some(ByFRto::Open)) if repeats > 0 && could_ask => Fate::NeedlessGone { repeats },
         (Verdict::Spurious, Some(ByFRto::Open)) if one.trigger.is_none() => Fate::Undecidable,
         (Verdict::Spurious, _) => Fate::NeedlessLeft,
     }
@@ -88,12 +92,14 @@ mod tests {
     fn needless_repeats_show_what_new_data_would_have() {
         let timeout = |segments| Resent {
             by_f_rto: Some(ByFRto::Open),
-            trigger: Some(Trigger { segments, ..Trigger::default() }),
+            trigger: Some(Trigger { segments, timer_ms: Some(250.0), quiet_ms: 240.0, ..Trigger::default() }),
             ..resent(Cause::Rto, Verdict::Spurious)
         };
         assert_eq!(fate(&timeout(1), 3), Fate::NeedlessGone { repeats: 3 });
         assert_eq!((fate(&timeout(1), 0), fate(&timeout(2), 3)), (Fate::NeedlessLeft, Fate::NeedlessLeft));
         assert_eq!(fate(&Resent { trigger: None, ..timeout(1) }, 3), Fate::Undecidable);
+        let trigger = Trigger { quiet_ms: 10.0, ..timeout(1).trigger.unwrap() };
+        assert_eq!(fate(&Resent { trigger: Some(trigger), ..timeout(1) }, 3), Fate::NeedlessLeft);
     }
 
     #[test]

@@ -15,6 +15,8 @@ use crate::result::{Cause, Verdict};
 const TICKS: f64 = 8.0;
 /// Expiries after which the timer does not double any more.
 const MOST_DOUBLINGS: u32 = 10;
+/// Data that waited for this many timeouts have waited for two: round trips vary, and so does the timeout.
+const TWICE: f64 = 1.7;
 const NO_TIMEOUT: &str = "no timeout is shown to be needless, so a larger value would only delay";
 const NONE: &str = "the input has no timeout";
 
@@ -22,7 +24,8 @@ const NONE: &str = "the input has no timeout";
 struct Silence<'a> {
     expiries: Vec<&'a Resent>,
     /// Whether a probe of the same data came before, when the first timeout was due. Linux lets it take the
-    /// timeout's place where one segment is outstanding, and then sets the timer again.
+    /// timeout's place where one segment is outstanding, or where new data left until then, and sets the timer
+    /// again.
     probed: bool,
     /// Needless segments of go-back-N that followed.
     repeats: usize,
@@ -61,7 +64,7 @@ fn silences<'a>(ordered: &[&'a Resent], settings: &Settings) -> Vec<Silence<'a>>
                             && other.number == one.number
                             && other.since_first_ms.is_some_and(|waited| waited + TICKS >= settings.rto_min_ms)
                     };
-                    let probed = before.filter(is_probe).is_some();
+                    let probed = before.filter(is_probe).is_some() || waited_twice(one, settings);
                     silences.push(Silence { expiries: vec![one], probed, repeats: 0 });
                 }
             },
@@ -77,6 +80,15 @@ fn silences<'a>(ordered: &[&'a Resent], settings: &Settings) -> Vec<Silence<'a>>
     silences
 }
 
+/// Returns whether the data had waited for two timers, though this is their first timeout. New data push a probe
+/// back until the timeout is due, and then it takes the timeout's place; no packet tells it from other new data.
+fn waited_twice(one: &Resent, settings: &Settings) -> bool {
+    let Some(trigger) = &one.trigger else { return false };
+    let added = trigger.variation_ms.unwrap_or_default().max(settings.rto_min_ms);
+    let timeout = trigger.smoothed_ms.map(|smoothed| smoothed + added);
+    timeout.zip(one.since_first_ms).is_some_and(|(timeout, waited)| waited > TWICE * timeout)
+}
+
 impl Silence<'_> {
     fn goes_on_with(&self, one: &Resent) -> bool {
         self.expiries.iter().any(|other| other.sender == one.sender && other.number == one.number)
@@ -89,6 +101,7 @@ impl Silence<'_> {
         let first = self.expiries[0];
         let trigger = first.trigger.as_ref();
         let ran = trigger.and_then(|trigger| trigger.timer_ms).or(first.since_first_ms)?;
+        let ran = if self.probed { first.since_first_ms.map_or(ran, |waited| ran.min(waited / 2.0)) } else { ran };
         if ran + TICKS < least {
             return None;
         }
@@ -217,7 +230,18 @@ mod tests {
         };
         assert_eq!(of(&[probe.clone(), timeout.clone()], 231.0), [Fate::NeedlessGone { repeats: 0 }]);
         let early = Resent { since_first_ms: Some(100.0), ..probe };
+        let timeout = Resent { since_first_ms: Some(350.0), answered_ms: Some(410.0), ..timeout };
         assert_eq!(of(&[early, timeout], 231.0), [Fate::NeedlessLeft]);
+    }
+
+    #[test]
+    fn data_that_waited_for_two_timers_had_a_probe() {
+        let trigger =
+            Trigger { timer_ms: Some(480.0), smoothed_ms: Some(50.0), variation_ms: Some(20.0), ..Trigger::default() };
+        let one = Resent { trigger: Some(trigger), ..timeout(Verdict::Spurious, 500.0, 560.0) };
+        // 60 ms over two timers.
+        assert_eq!(of(std::slice::from_ref(&one), 230.0), [Fate::NeedlessLeft]);
+        assert_eq!(of(&[one], 231.0), [Fate::NeedlessGone { repeats: 0 }]);
     }
 
     #[test]

@@ -123,8 +123,12 @@ impl SenderModel {
         self.last_sent = stream.last_sent;
         self.silence = Silence::new(stream.round_trip_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed));
         self.missed_data |= stream.out.iter().any(|sent| sent.missing);
+        let mut before = None;
         for sent in stream.out.iter().filter(|sent| !sent.missing) {
             self.silence.on_sent(sent.nanos);
+            if let Some(before) = before.replace(sent.nanos) {
+                self.triggers.on_new(sent.nanos, self.last_ack.max(before), self.silence.smoothed);
+            }
         }
         self.timer_since = stream.timer_since + trip;
         (self.follows_another, self.suspected_lost) = (false, false);
@@ -218,6 +222,8 @@ impl SenderModel {
     fn on_sent(&mut self, now: u64, len: u32) {
         if self.una == self.nxt {
             self.timer_since = now;
+        } else {
+            self.triggers.on_new(now, self.last_sent.max(self.last_ack), self.silence.smoothed);
         }
         let block = Block { start: self.nxt, end: self.nxt + u64::from(len) };
         if let Some(rack) = &mut self.rack {

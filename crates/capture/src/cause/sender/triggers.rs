@@ -15,6 +15,8 @@ pub(super) struct Triggers {
     open: BTreeMap<u64, Vec<usize>>,
     /// When the last retransmission left, in nanoseconds.
     last: u64,
+    /// When new data left last that only a tail-loss probe explains, in nanoseconds.
+    probed: u64,
     /// Bytes of the largest segment.
     mss: u64,
 }
@@ -23,15 +25,10 @@ impl Triggers {
     /// Adds a retransmission. `shortest` is the shortest round trip in nanoseconds.
     pub(super) fn add(&mut self, resent: &Retransmitted, mss: u32, shortest: Option<u64>) {
         let ms = |nanos: u64| nanos as f64 / 1e6;
-        let mut set = resent.timer_set.1.max(self.last).min(resent.now);
-        // A tail-loss probe of new data sets the timer too. No ACK lets such a segment leave.
-        if let Some((smoothed, _)) = resent.estimate
-            && resent.last_sent > set + smoothed + smoothed / 2
-        {
-            set = resent.last_sent.min(resent.now);
-        }
+        let set = resent.timer_set.1.max(self.last).max(self.probed).min(resent.now);
         let trigger = Trigger {
             timer_ms: Some(ms(resent.now - set)),
+            quiet_ms: ms(resent.now.saturating_sub(resent.last_sent)),
             smoothed_ms: resent.estimate.map(|(smoothed, _)| ms(smoothed)),
             variation_ms: resent.estimate.map(|(_, variation)| ms(4 * variation)),
             rtt_min_ms: shortest.map(ms),
@@ -45,6 +42,15 @@ impl Triggers {
             self.open.entry(resent.start.max(resent.una)).or_default().push(self.found.len());
         }
         self.found.push((resent.now, trigger));
+    }
+
+    /// Notes new data that leave at `now`. Nothing left or came since `since`: if that is longer than a round trip,
+    /// no ACK lets them leave, and a tail-loss probe of new data sets the timer too.
+    #[inline]
+    pub(super) fn on_new(&mut self, now: u64, since: u64, smoothed: Option<u64>) {
+        if smoothed.is_some_and(|smoothed| now > since.saturating_add(smoothed + smoothed / 2)) {
+            self.probed = now;
+        }
     }
 
     /// Notes that `block` was delivered.
