@@ -40,7 +40,7 @@ pub const ADVISE: CommandLine = CommandLine {
             "judge this value in place of those that the input suggests: rto_min_ms=400, tcp_reordering=10, or \
              reo_wnd_quarters=2 (RACK's window)",
         ),
-        Declared::new("--plot", "FILE", Kind::FileByEnding(&["svg", "png", "pdf"]), "draw the curves").python(),
+        Declared::new("--plot", "FILE", Kind::FileByEnding(&["SVG", "PNG", "PDF"]), "draw the curves").python(),
     ],
     python: "--plot, which draws the curves.",
     example: "eifel advise capture.pcapng",
