@@ -40,8 +40,10 @@ def _curve(axes: Axes, curve: Mapping[str, Any]) -> Axes:
         # As it was, nothing goes and nothing waits.
         points = [{**dict.fromkeys(points[0], 0), "value": curve["now"], "needless_left": 1}, *points]
     values = [point["value"] for point in points]
-    shares = [100 * point["needless_gone"] / max(point["needless_gone"] + point["needless_left"], 1) for point in points]
-    steps = {"drawstyle": "steps-post", "marker": "."}
+    shares = [
+        100 * point["needless_gone"] / max(point["needless_gone"] + point["needless_left"], 1) for point in points
+    ]
+    steps: dict[str, Any] = {"drawstyle": "steps-post", "marker": "."}
     axes.plot(values, shares, color=style.SPURIOUS, label="needless ones gone, %", **steps)
     axes.set_ylim(-5, 105)
     axes.set_ylabel("%")
