@@ -17,6 +17,7 @@ __all__ = [
     "RunError",
     "ScenarioError",
     "View",
+    "advise",
     "analyze",
     "analyze_bytes",
     "analyze_lines",
@@ -536,6 +537,12 @@ def run_command(
     Those are repetitions that are not run again, each with the numbers of its flows by name. The screen is its columns,
     and whether it shows bold and dim letters. Returns the exit code, and what the command wrote to standard output
     and to standard error.
+    """
+
+def advise(words: Sequence[str], screen: tuple[int, bool]) -> tuple[int, str, str]:
+    """Runs `eifel advise` with these words, for a screen of these columns that shows bold letters or does not.
+
+    Returns the exit code, and what the command wrote to standard output and to standard error.
     """
 
 def analyze_lines(words: Sequence[str]) -> int:

@@ -120,6 +120,7 @@ COMMANDS = {
     "worlds": ["worlds"],
     "hunt": ["hunt", "liars"],
     "attacks": ["attacks"],
+    "advise": ["advise"],
     "analyze": ["analyze"],
     "whatif": ["whatif"],
     "captures": ["captures", "made", "--transfers"],

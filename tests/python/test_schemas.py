@@ -45,6 +45,10 @@ CASES: dict[str, list[list[str]]] = {
     ],
     "attacks": [["attacks", "t01", "t05"], ["attacks", "--list"]],
     "captures": [["captures", "made", "--transfers", "2"]],
+    "advise": [
+        ["advise", str(CAPTURES / "advice/held.pcap.gz")],
+        ["advise", *(str(file) for file in sorted(LOGS.glob("*.gz"))[:2])],
+    ],
     "analyze": [
         *(["analyze", str(file)] for file in sorted((CAPTURES / "faults").glob("*.pcap*"))),
         *(["analyze", str(file)] for file in sorted(LOGS.glob("*.gz"))),

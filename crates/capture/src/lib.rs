@@ -34,6 +34,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod advise;
 pub mod analysis;
 mod cause;
 #[cfg(feature = "files")]

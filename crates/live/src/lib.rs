@@ -33,6 +33,7 @@
 //! ```
 #![deny(unsafe_op_in_unsafe_fn)]
 
+pub mod advised;
 pub mod apps;
 pub mod capture;
 pub mod command;

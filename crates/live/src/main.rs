@@ -10,7 +10,8 @@ use eifel_command::{BAD_INPUT, FAILED, OK, nearest, print, unless_closed};
 const USAGE: &str = "\
 Spurious retransmissions: which they are in a capture, in a simulation, and on a real network.
 
-usage: eifel analyze [OPTIONS] FILE ...
+usage: eifel advise [OPTIONS] FILE ...
+       eifel analyze [OPTIONS] FILE ...
        eifel counters [OPTIONS] [FILE ...]
        eifel live COMMAND ...
        eifel run [OPTIONS] SCENARIO.toml
@@ -18,6 +19,7 @@ usage: eifel analyze [OPTIONS] FILE ...
        eifel watch [OPTIONS]
        eifel whatif [OPTIONS] FILE
 
+  advise    says what another setting of the sender would have done to retransmissions that left
   analyze   says of each retransmission in a capture why it was sent, and whether it was needed
   counters  says what the kernel's TCP counters mean, and estimates the needless share of retransmissions
   live      sends, receives, records and judges on a real network
@@ -30,7 +32,7 @@ usage: eifel analyze [OPTIONS] FILE ...
 ";
 
 /// The commands, as they stand in the usage.
-const COMMANDS: [&str; 7] = ["analyze", "counters", "live", "run", "script", "watch", "whatif"];
+const COMMANDS: [&str; 8] = ["advise", "analyze", "counters", "live", "run", "script", "watch", "whatif"];
 
 fn main() -> ExitCode {
     ExitCode::from(run(std::env::args_os().skip(1).collect()))
@@ -50,6 +52,7 @@ fn run(mut words: Vec<OsString>) -> u8 {
             let program = std::env::current_exe().map_or_else(|_| "eifel".into(), OsString::from);
             eifel_live::command::main(&[program, "live".into()], &rest, None)
         }
+        Some("advise") => with(advise, rest),
         Some("analyze") => with(eifel_capture::command::main, rest),
         Some("counters") => with(eifel_watch::command::counters::main, rest),
         Some("run") => with(simulate, rest),
@@ -97,6 +100,10 @@ fn counter() -> impl FnMut(&str, u64, u64) -> Result<(), String> {
         }
         Ok(())
     }
+}
+
+fn advise(words: &[String], out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    eifel_capture::advise::command::main(words, screen(), (out, err))
 }
 
 fn whatif(words: &[String], out: &mut dyn Write, err: &mut dyn Write) -> u8 {

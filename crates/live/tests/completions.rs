@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 const CASES: [(&str, &[&str]); 7] = [
-    ("", &["analyze", "counters", "live", "run", "script", "watch", "whatif"]),
+    ("", &["advise", "analyze", "counters", "live", "run", "script", "watch", "whatif"]),
     ("an", &["analyze"]),
     ("analyze --fai", &["--fail-if"]),
     ("analyze x.pcap --js", &["--json"]),

@@ -23,22 +23,25 @@ fn each_command_ends_with_its_code() {
     let capture = capture();
     let scenario = crates().parent().unwrap().join("examples/spike.toml").display().to_string();
     for (words, code, said) in [
-        (&["--help"][..], 0, "usage: eifel analyze"),
+        (&["--help"][..], 0, "usage: eifel advise"),
         (&["--version"], 0, concat!("eifel ", env!("CARGO_PKG_VERSION"))),
         (&[], 2, "no command"),
         (
             &["fly"],
             2,
-            "\"fly\" is no command; expected analyze, counters, live, run, script, watch, whatif; see --help",
+            "\"fly\" is no command; expected advise, analyze, counters, live, run, script, watch, whatif; see --help",
         ),
         (&["anlyze"], 2, "\"anlyze\" is no command; nearest: analyze; expected"),
-        (&["help"], 0, "usage: eifel analyze"),
+        (&["help"], 0, "usage: eifel advise"),
         (&["help", "whatif"], 0, "example: eifel whatif"),
         (&["help", "live", "send"], 0, "usage: eifel live send"),
         (&["analyze", "-v", &capture], 2, "unknown option -v; see --help"),
         (&["analyze", &capture], 0, "6 of 9 retransmissions were needless"),
         (&["analyze", &capture, "--fail-if", "spurious>5"], 1, "fails because of --fail-if 'spurious>5'"),
         (&["analyze", "/nowhere.pcap"], 2, "No such file"),
+        (&["advise", "--help"], 0, "example: eifel advise"),
+        (&["advise", &capture], 0, "Open loop"),
+        (&["advise", "/nowhere.pcap"], 2, "No such file"),
         (&["counters", "--help"], 0, "example: nstat -az | eifel counters -"),
         (&["analyze", "--help"], 0, "example: eifel analyze"),
         (

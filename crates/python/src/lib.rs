@@ -1,6 +1,7 @@
 //! The Python bindings of the engine: text goes in, columns come out. The bindings decide nothing.
 //! `python/eifel/_engine.pyi` describes every function.
 
+mod advise;
 mod attacks;
 mod captures;
 mod hunt;
@@ -64,7 +65,7 @@ type DeclaredOption = (&'static str, &'static str, &'static str, &'static str, V
 /// Returns the example and the options of a command that the program without Python has too.
 #[pyfunction]
 fn command_line(name: &str) -> PyResult<(&'static str, Vec<DeclaredOption>)> {
-    let known = [eifel_capture::command::ANALYZE, eifel_sim::command::RUN];
+    let known = [eifel_capture::advise::command::ADVISE, eifel_capture::command::ANALYZE, eifel_sim::command::RUN];
     let line = known.into_iter().find(|line| line.name == name);
     let line = line.ok_or_else(|| PyValueError::new_err(format!("{name}: the engine declares no such command")))?;
     let of = |option: &Declared| {
@@ -136,6 +137,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(number, module)?)?;
     module.add_function(wrap_pyfunction!(command_line, module)?)?;
     module.add_function(wrap_pyfunction!(single::run_command, module)?)?;
+    module.add_function(wrap_pyfunction!(advise::advise, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze_lines, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(document, module)?)?;

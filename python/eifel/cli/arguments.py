@@ -63,6 +63,7 @@ def parser(only: str | None = None) -> Parser:
         _add_hunt,
         _add_attacks,
         partial(_add_analyze, full=only in (None, "analyze")),
+        partial(_add_advise, full=only in (None, "advise")),
         _add_whatif,
         _add_captures,
         _add_live,
@@ -356,6 +357,12 @@ def _declared(commands: Commands, name: str, summary: str, full: bool) -> Parser
         else:
             getattr(parser, kind)(flag, metavar, text)
     return parser
+
+
+def _add_advise(commands: Commands, full: bool) -> None:
+    summary = "say what another setting of the sender would have done to the retransmissions that left"
+    parser = _declared(commands, "advise", summary, full)
+    parser.path("files", "FILE", "a capture, a qlog, or the lines of eifel watch --json; - is a capture", nargs="*")
 
 
 def _add_whatif(commands: Commands) -> None:

@@ -28,6 +28,7 @@ def console() -> Console:
 
 
 VERSIONS: Mapping[str, int] = {
+    "advise": 1,
     "analyze": 1,
     "analyze-folder": 1,
     "analyze-places": 1,

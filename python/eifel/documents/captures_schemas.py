@@ -185,6 +185,24 @@ def _tshark() -> Schema:
     return {"description": "Only with --compare-tshark.", **array(record(row))}
 
 
+def advise() -> Schema:
+    counts = ("needless_gone", "needless_left", "repeats_gone", "needed_later", "mistaken", "undecidable")
+    point = {"value": NUM, "later_ms": NUM, **dict.fromkeys(counts, INT)}
+    curve = {
+        "knob": word("smallest-rto", "duplicate-threshold", "reordering-window", "f-rto", "tail-loss-probes"),
+        "now": maybe(NUM),
+        "points": array(record(point)),
+        "named": maybe(INT),
+        "reason": maybe(STR),
+        "commands": array(STR),
+        **dict.fromkeys(("title", "unit", "sentence", "exactness"), STR),
+    }
+    settings = record({"rto_min_ms": NUM, "rack": BOOL})
+    return record(
+        {"files": array(STR), "retransmissions": INT, "settings": settings, "curves": array(record(curve))},
+    )
+
+
 def whatif() -> Schema:
     bounds = record({"low": NUM, "middle": NUM, "high": NUM})
     sender = {"name": STR, "faster": NUM, "goodput_bps": bounds, "time_s": bounds, "retransmissions": bounds}

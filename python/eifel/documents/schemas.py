@@ -185,6 +185,7 @@ def _attacks() -> Schema:
 
 
 FORMS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
+    "advise": ("eifel advise", captures_schemas.advise),
     "analyze": ("eifel analyze", captures_schemas.analyze),
     "analyze-folder": ("eifel analyze FOLDER", captures_schemas.folder),
     "analyze-places": ("eifel analyze --sender --receiver", captures_schemas.places),

@@ -8,7 +8,6 @@ mod retransmissions;
 mod sender;
 mod suspected;
 
-pub(crate) use model::Explained;
 pub(crate) use path_mtu::{PathMtu, reported};
 pub(crate) use reaction::InFlight;
 pub(crate) use retransmissions::{DirectionId, Retransmissions};

@@ -3,7 +3,7 @@
 use super::model::Explained;
 use super::reaction::{FlightWatch, InFlight};
 use crate::evidence::Evidence;
-use crate::result::{Cause, Cost, DetectorVerdict, Effect, End, Number, Retransmission, Vantage, Verdict};
+use crate::result::{Cause, Cost, DetectorVerdict, Effect, End, Number, Retransmission, Trigger, Vantage, Verdict};
 use crate::verdict::{Circumstances, Judged, Row, withdraw};
 
 /// The retransmissions of one direction, with the evidence about them and their effect on the
@@ -31,13 +31,17 @@ impl Retransmissions {
         self.rows.push(row);
     }
 
-    /// Returns the causes of all retransmissions. `named` are those of the ones whose cause is not
-    /// known without a model, in order.
-    pub(crate) fn explained(&self, named: impl IntoIterator<Item = Explained>) -> Vec<Explained> {
+    /// Returns why all retransmissions left. `named` are the causes and triggers of the ones whose cause is
+    /// not known without a model, in order.
+    pub(crate) fn explained<'a>(
+        &self,
+        named: impl IntoIterator<Item = (Explained, &'a Trigger)>,
+    ) -> Vec<(Explained, Option<&'a Trigger>)> {
         let mut named = named.into_iter();
         let explain = |row: &Row| {
-            let known = row.known.map(Explained::only);
-            known.or_else(|| named.next()).unwrap_or(Explained::only(Cause::Unknown))
+            let named = || named.next().map(|(explained, trigger)| (explained, Some(trigger)));
+            let known = row.known.map(|cause| (Explained::only(cause), None));
+            known.or_else(named).unwrap_or((Explained::only(Cause::Unknown), None))
         };
         self.rows.iter().map(explain).collect()
     }
@@ -52,19 +56,19 @@ impl Retransmissions {
     /// Adds the retransmissions with their verdicts to a report, and their cost to `cost`.
     pub(crate) fn finish(
         &mut self,
-        explained: &[Explained],
+        explained: &[(Explained, Option<&Trigger>)],
         (circumstances, vantage): (&Circumstances, Vantage),
         id: &DirectionId<impl Fn(u64) -> Number>,
         detector_verdicts: impl Fn(u32) -> Vec<DetectorVerdict>,
         (into, cost): (&mut Vec<Retransmission>, &mut Cost),
     ) {
         let mut verdicts: Vec<_> = self.rows.iter().map(|row| row.judge(&self.evidence, circumstances)).collect();
-        let causes: Vec<_> = explained.iter().map(|one| one.cause).collect();
+        let causes: Vec<_> = explained.iter().map(|(one, _)| one.cause).collect();
         withdraw(&mut verdicts, &causes, circumstances);
         let needless: Vec<_> = verdicts.iter().map(|judged| judged.verdict == Verdict::Spurious).collect();
         let reactions = self.flight.reactions(&needless, vantage, cost);
         let judged = verdicts.iter().zip(explained).zip(reactions);
-        for (row, ((judged, explained), reaction)) in self.rows.iter().zip(judged) {
+        for (row, ((judged, (explained, trigger)), reaction)) in self.rows.iter().zip(judged) {
             let &Judged { verdict, confidence, reason, evidence: evidence_frame } = judged;
             cost.bytes_needless += if verdict == Verdict::Spurious { u64::from(row.payload) } else { 0 };
             into.push(Retransmission {
@@ -86,6 +90,7 @@ impl Retransmissions {
                 stack_noticed: reaction.noticed,
                 effect: Effect { window_lost_bytes: reaction.window_lost, flight_back_ms: reaction.back_ms },
                 first_told: row.episode.map(&detector_verdicts).unwrap_or_default(),
+                trigger: trigger.map(|trigger| Box::new(Trigger { segments: row.parts.len(), ..trigger.clone() })),
             });
         }
     }

@@ -102,10 +102,14 @@ fn is_log(path: &Path) -> bool {
     if [".qlog", ".sqlog"].iter().any(|end| plain_name.ends_with(end)) {
         return true;
     }
+    path.as_os_str() != STANDARD_INPUT && quic::is_log(&first(path, 256))
+}
+
+/// Returns the first bytes of a file, at most `most`; none if it cannot be read.
+pub(crate) fn first(path: &Path, most: u64) -> Vec<u8> {
     let mut first = Vec::new();
-    let read = path.as_os_str() != STANDARD_INPUT
-        && open(path, &Rc::default()).and_then(|file| file.take(256).read_to_end(&mut first)).is_ok();
-    read && quic::is_log(&first)
+    let read = open(path, &Rc::default()).and_then(|file| file.take(most).read_to_end(&mut first));
+    if read.is_ok() { first } else { Vec::new() }
 }
 
 /// Judges logs.
@@ -119,7 +123,7 @@ fn named(texts: &[(String, String)]) -> Vec<(&str, &str)> {
 }
 
 /// Reads logs. Returns their names and texts.
-fn texts(logs: &[PathBuf]) -> Result<Vec<(String, String)>, String> {
+pub(crate) fn texts(logs: &[PathBuf]) -> Result<Vec<(String, String)>, String> {
     let mut texts = Vec::new();
     for path in logs {
         let said = |what: &str| format!("{}: {what}", path.display());

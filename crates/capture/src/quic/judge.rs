@@ -2,6 +2,7 @@
 
 use super::acks::{Ranges, path_of};
 use super::events::Events;
+use super::later;
 use super::pair::Shown;
 use super::qlog::{Ack, Key, Packet, Space, Trace, What};
 use super::received::Arrivals;
@@ -30,6 +31,7 @@ pub(super) fn trace(place: usize, trace: &Trace, other: Option<(&Trace, Shown)>,
         newest: Vec::new(),
         largest: BTreeMap::new(),
         ambiguous: BTreeSet::new(),
+        grown: later::Largest::default(),
         events: Events::new(place, paths, (named, acknowledges)),
     };
     for event in &trace.events {
@@ -42,6 +44,9 @@ pub(super) fn trace(place: usize, trace: &Trace, other: Option<(&Trace, Shown)>,
     let first = losses.packets.len() - reading.events.packets();
     for (lost, reported) in losses.packets[first..].iter_mut().zip(reading.events.reports()) {
         judge.decide(lost, reported);
+        let key = judge.key(lost);
+        let sent = reading.sent.get(&key).map(|sent| (sent.at_ms, lost.time_ms));
+        lost.later = sent.and_then(|times| reading.grown.after(key, times, lost.trigger.as_deref()));
     }
     let unnamed = reading.events.unnamed();
     let mut events = reading.events.finish(end, first, losses);
@@ -101,6 +106,7 @@ struct Reading {
     largest: Largest,
     /// Packets of which an acknowledgement answers only one.
     ambiguous: BTreeSet<Key>,
+    grown: later::Largest,
     events: Events,
 }
 
@@ -126,6 +132,7 @@ impl Reading {
                 if let Some(largest) = late.iter().copied().max() {
                     self.events.ack(now, &late, (largest, self.sent.get(&largest).copied()));
                 }
+                keys.iter().for_each(|key| self.grown.on_acknowledged(now, *key));
                 keys.into_iter().for_each(|key| self.remember(now, key, key.2));
             }
             What::AcknowledgedOneOf(packets) => {
@@ -152,6 +159,7 @@ impl Reading {
         if let Some(largest) = largest {
             let known = self.largest.entry((space, path)).or_insert((largest.2, now));
             *known = (known.0.max(largest.2), now);
+            self.grown.on_acknowledged(now, largest);
             self.events.ack(now, &late, (largest, self.sent.get(&largest).copied()));
         }
     }
@@ -211,6 +219,7 @@ impl Reading {
             confidence: Confidence::Weak,
             reason: "",
             acknowledged_ms: None,
+            later: None,
         });
         if self.newest.iter().any(|(_, first, last)| *first <= key && key <= (first.0, first.1, *last)) {
             losses.packets[place].acknowledged_ms = Some(now);
@@ -232,14 +241,18 @@ struct Judge {
 }
 
 impl Judge {
-    fn decide(&self, lost: &mut LostPacket, reported: &Reported) {
+    fn key(&self, lost: &LostPacket) -> Key {
         let space = match lost.space {
             "initial" => Space::Initial,
             "handshake" => Space::Handshake,
             _ => Space::Application,
         };
-        let key = (space, lost.path_id.unwrap_or(0), lost.packet_number);
-        let (largest, last_ack_ms) = self.largest.get(&(space, key.1)).copied().unwrap_or((0, 0.0));
+        (space, lost.path_id.unwrap_or(0), lost.packet_number)
+    }
+
+    fn decide(&self, lost: &mut LostPacket, reported: &Reported) {
+        let key = self.key(lost);
+        let (largest, last_ack_ms) = self.largest.get(&(key.0, key.1)).copied().unwrap_or((0, 0.0));
         let later_acks = largest > key.2 && last_ack_ms >= reported.settled_ms;
         let arrived = self.arrivals.as_ref().map(|arrivals| arrivals.arrived(key, lost.time_ms));
         let by_other_end = if self.shown == Some(Shown::ByPackets) { Confidence::Likely } else { Confidence::Certain };

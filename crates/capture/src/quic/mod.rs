@@ -7,6 +7,7 @@ pub(crate) mod csv;
 mod events;
 mod facts;
 mod judge;
+mod later;
 mod pair;
 mod path;
 pub mod qlog;
@@ -16,6 +17,8 @@ pub(crate) mod text;
 mod window;
 #[cfg(feature = "files")]
 pub(crate) mod xpl;
+
+pub use later::Later;
 
 use crate::result::{Confidence, StackReaction};
 use eifel_base::time::Instant;
@@ -61,6 +64,10 @@ pub struct LostPacket {
     pub reason: &'static str,
     /// When it was acknowledged after all, in milliseconds; `None` if it was not.
     pub acknowledged_ms: Option<f64>,
+    /// What was acknowledged of the packets after it, for `eifel advise`. `None` if its sending is not shown,
+    /// or if it was declared lost for another reason.
+    #[serde(skip)]
+    pub later: Option<Later>,
 }
 
 /// The losses of one recovery period.

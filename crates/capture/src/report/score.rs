@@ -322,6 +322,7 @@ mod tests {
             stack_noticed: StackReaction::CannotBeTold,
             effect: Effect::default(),
             first_told: Vec::new(),
+            trigger: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! A retransmission, as a report shows it.
 
-use super::{Cause, Confidence, StackReaction, Verdict};
+use super::{Cause, Confidence, StackReaction, Trigger, Verdict};
 use serde::Serialize;
 
 /// One retransmitted segment or chunk.
@@ -44,6 +44,9 @@ pub struct Retransmission {
     pub effect: Effect,
     /// The first judgement of each detector that would have judged, and its frame.
     pub first_told: Vec<DetectorVerdict>,
+    /// What made it leave, for `eifel advise`. `None` if its cause is known without a model, and with SCTP.
+    #[serde(skip)]
+    pub trigger: Option<Box<Trigger>>,
 }
 
 /// When a retransmission was sent and acknowledged, seen from the first transmission of its data.

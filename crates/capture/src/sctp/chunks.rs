@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::detector_feed::DetectorFeed;
-use crate::cause::{DirectionId, Explained, InFlight, Retransmissions};
+use crate::cause::{DirectionId, InFlight, Retransmissions};
 use crate::evidence::Answered;
 use crate::frame::decode::sctp::Sack;
 use crate::order::{AT_ONCE, CapturePoint, Reaction, SendOrder, Smoothed, Transmission};
@@ -315,7 +315,7 @@ impl Chunks {
         let initial = self.initial.unwrap_or_default();
         let id = DirectionId { connection, sender, number: |position| Number::Tsn(wrap(position, initial).0) };
         self.detectors.finish();
-        let explained: Vec<Explained> = self.retransmissions.explained([]);
+        let explained = self.retransmissions.explained([]);
         let detector_verdicts = |episode| self.detectors.verdicts(episode);
         self.retransmissions.finish(
             &explained,

@@ -5,7 +5,7 @@
 //! results are kept.
 
 use super::recent_packets::RecentPackets;
-use crate::cause::{DirectionId, Explained, InFlight, PathMtu, Retransmissions, SenderModel};
+use crate::cause::{DirectionId, InFlight, PathMtu, Retransmissions, SenderModel};
 use crate::evidence::{Acknowledged, Part, REORDERED_WITHIN};
 use crate::order::{CapturePoint, Follows, Transmission};
 use crate::result::{Cause, Cost, Counts, Number, Retransmission, Vantage, When};
@@ -335,7 +335,7 @@ impl LossState {
     ) -> Option<&'static str> {
         self.model.finish();
         let (model, named) = self.model.explained();
-        let explained: Vec<Explained> = self.retransmissions.explained(named);
+        let explained = self.retransmissions.explained(named.into_iter().zip(self.model.triggers()));
         let evidence = &self.retransmissions.evidence;
         let circumstances = Circumstances {
             at_receiver: point.vantage() == Vantage::Receiver && !evidence.lost_behind,

@@ -77,6 +77,7 @@ fn retransmission(random: &mut Random, connections: u64) -> Retransmission {
             flight_back_ms: random.one_of(&[None, Some(0.25)]),
         },
         first_told: (0..random.below(3)).map(|_| told(random)).collect(),
+        trigger: None,
     }
 }
 
@@ -153,6 +154,7 @@ fn losses(random: &mut Random) -> Losses {
         confidence: Confidence::Weak,
         reason: "none",
         acknowledged_ms: None,
+        later: None,
     };
     let event = |random: &mut Random| CongestionEvent {
         trace: 0,

@@ -67,7 +67,7 @@ pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
 }
 
 /// Notes the seed of a folder's draws, and refuses another.
-fn claim(path: &Path, seed: u64) -> Result<(), Error> {
+pub(super) fn claim(path: &Path, seed: u64) -> Result<(), Error> {
     let failed = |cause: &dyn Display| Error::new(path.display().to_string(), cause, "");
     match fs::read_to_string(path) {
         Ok(text) if text.trim() == seed.to_string() => Ok(()),

@@ -1,6 +1,7 @@
-//! The commands `send`, `receive`, `sctp`, `proxy`, `record`, `hiccup`, `judge`, `compare`, `truth`,
+//! The commands `advise`, `send`, `receive`, `sctp`, `proxy`, `record`, `hiccup`, `judge`, `compare`, `truth`,
 //! `decisions`, `worlds` and `undo` of `eifel live`.
 
+mod advised;
 mod compare;
 mod decisions;
 mod hiccup;
@@ -31,7 +32,8 @@ use std::process::Command;
 const USAGE: &str = "\
 The engine on a real network.
 
-usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
+usage: eifel live advise [OPTIONS] FOLDER
+       eifel live send [OPTIONS] TARGET [-- COMMAND ...]
        eifel live receive [OPTIONS] TARGET [-- COMMAND ...]
        eifel live sctp send|receive [OPTIONS] TARGET [-- COMMAND ...]
        eifel live proxy [OPTIONS] PORT [-- COMMAND ...]
@@ -44,6 +46,7 @@ usage: eifel live send [OPTIONS] TARGET [-- COMMAND ...]
        eifel live worlds [OPTIONS] [FOLDER]
        eifel live undo [OPTIONS] RULE -- COMMAND ...
 
+  advise    judges eifel advise by this kernel: predicts what a setting does, and tries it
   send      sends to a kernel, an iperf3 server or an HTTP server
   receive   receives a stream, or fetches it from an HTTP server
   sctp      sends and receives messages over SCTP, native or in UDP
@@ -112,6 +115,7 @@ pub fn main(called_as: &[OsString], arguments: &[OsString], recordings: Recordin
         Err(word) => Err(Failure::Usage(format!("{word:?}: expected UTF-8"))),
         Ok([]) => Err(Failure::Usage("no command; see --help".to_owned())),
         Ok([name, rest @ ..]) => match name.as_str() {
+            "advise" => advised::command(rest),
             "send" => send::command(rest, recordings),
             "receive" => receive::command(rest, recordings),
             "hiccup" => hiccup::command(rest),
@@ -126,7 +130,7 @@ pub fn main(called_as: &[OsString], arguments: &[OsString], recordings: Recordin
             "undo" => undo::command(rest),
             "-h" | "--help" => print(USAGE).map(|()| OK),
             other => Err(Failure::Usage(format!(
-                "{other}: no such command; allowed: send, receive, sctp, proxy, record, hiccup, judge, compare, truth, \
+                "{other}: no such command; allowed: advise, send, receive, sctp, proxy, record, hiccup, judge, compare, truth, \
                  decisions, worlds, undo"
             ))),
         },

@@ -8,6 +8,7 @@ mod rack;
 mod receive;
 #[cfg(test)]
 mod tests;
+mod triggers;
 
 use std::collections::VecDeque;
 
@@ -15,7 +16,7 @@ use super::detectors::{Departure, EpisodeDetectors, SenderState};
 use super::model::{AckReceived, Explained, Models, Retransmitted};
 use super::suspected::SuspectedLosses;
 use crate::order::{AcksInTransit, CapturePoint, NewAck, Silence};
-use crate::result::{DetectorVerdict, When};
+use crate::result::{DetectorVerdict, Trigger, When};
 use crate::stream::{Acknowledgement, Data, Reports, Stream};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::ring::Ring;
@@ -23,6 +24,7 @@ use eifel_base::units::Timestamp;
 use eifel_recovery::view::Negotiated;
 pub(crate) use rack::Overtaken;
 use rack::Rack;
+use triggers::Triggers;
 
 /// ACKs that may be under way to the sender. Beyond this number the oldest counts as received.
 const MOST_WAITING: usize = 4096;
@@ -63,6 +65,7 @@ pub(crate) struct SenderModel {
     /// near the sender is.
     missed_data: bool,
     detectors: EpisodeDetectors,
+    triggers: Triggers,
 }
 
 /// An ACK that the sender has not received. Few ACKs have reports, so these are stored separately.
@@ -120,8 +123,12 @@ impl SenderModel {
         self.last_sent = stream.last_sent;
         self.silence = Silence::new(stream.round_trip_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed));
         self.missed_data |= stream.out.iter().any(|sent| sent.missing);
+        let mut before = None;
         for sent in stream.out.iter().filter(|sent| !sent.missing) {
             self.silence.on_sent(sent.nanos);
+            if let Some(before) = before.replace(sent.nanos) {
+                self.triggers.on_new(sent.nanos, self.last_ack.max(before), self.silence.smoothed);
+            }
         }
         self.timer_since = stream.timer_since + trip;
         (self.follows_another, self.suspected_lost) = (false, false);
@@ -215,6 +222,8 @@ impl SenderModel {
     fn on_sent(&mut self, now: u64, len: u32) {
         if self.una == self.nxt {
             self.timer_since = now;
+        } else {
+            self.triggers.on_new(now, self.last_sent.max(self.last_ack), self.silence.smoothed);
         }
         let block = Block { start: self.nxt, end: self.nxt + u64::from(len) };
         if let Some(rack) = &mut self.rack {
@@ -286,6 +295,7 @@ impl SenderModel {
             follows_another: self.follows_another,
         };
         let cause = self.models.explain(&resent);
+        self.triggers.add(&resent, stream.largest, point.round_trip_at_least());
         if let Some(rack) = &mut self.rack {
             rack.on_retransmission(block, now, data.stamp);
         }
@@ -335,6 +345,11 @@ impl SenderModel {
     /// Returns the name of the model that explains the retransmissions best, and its explanations.
     pub(crate) fn explained(&self) -> (&'static str, Vec<Explained>) {
         self.models.explained()
+    }
+
+    /// Returns what made each of these retransmissions leave, in their order.
+    pub(crate) fn triggers(&self) -> impl Iterator<Item = &Trigger> {
+        self.triggers.iter()
     }
 }
 

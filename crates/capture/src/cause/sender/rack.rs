@@ -1,8 +1,10 @@
 //! When each outstanding segment last left, and which of them RACK may declare lost (RFC 8985).
 
+use crate::result::MOST_REPORTS;
 use eifel_base::ranges::Block;
 use eifel_base::ring::Ring;
 use eifel_base::units::Timestamp;
+use std::num::NonZeroU64;
 
 /// Segments remembered. Beyond this number the oldest are forgotten.
 const MOST: usize = 1 << 14;
@@ -17,7 +19,8 @@ struct Sent {
     /// TSval of its retransmission.
     stamp: Option<Timestamp>,
     repeated: bool,
-    delivered: bool,
+    /// When the ACK came that reported it, in nanoseconds.
+    delivered: Option<NonZeroU64>,
 }
 
 /// The state of RACK: the last transmissions, and the newest of those that were delivered.
@@ -73,9 +76,10 @@ impl Rack {
         let mut index = self.align(block);
         while let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.start < block.end) {
             index += 1;
-            if std::mem::replace(&mut sent.delivered, true) {
+            if sent.delivered.is_some() {
                 continue;
             }
+            sent.delivered = NonZeroU64::new(now.max(1));
             let sent = *sent;
             let took = now.saturating_sub(sent.left);
             // The ACK answers an earlier transmission.
@@ -105,6 +109,24 @@ impl Rack {
         let sent = self.sent.get(self.index(position)).filter(|sent| sent.start <= position)?;
         let overtaken = self.newest > (sent.left, sent.end);
         overtaken.then_some(Overtaken { from: sent.left + self.round_trip, advanced: self.advanced })
+    }
+
+    /// Returns when segments of at most `mss` bytes that left after the data at `position` were reported, in
+    /// ascending order, in nanoseconds.
+    pub(super) fn reports_above(&self, position: u64, mss: u64) -> Vec<u64> {
+        let above = self.index(position) + 1;
+        let mut reports = Vec::new();
+        for sent in (above..self.sent.len()).map_while(|index| self.sent.get(index)) {
+            let Some(at) = sent.delivered else { continue };
+            // A capture at the sender may show several segments as one.
+            let segments = (sent.end - sent.start).div_ceil(mss.max(1)) as usize;
+            reports.extend(std::iter::repeat_n(at.get(), segments.min(MOST_REPORTS - reports.len())));
+            if reports.len() == MOST_REPORTS {
+                break;
+            }
+        }
+        reports.sort_unstable();
+        reports
     }
 
     fn index(&self, position: u64) -> usize {

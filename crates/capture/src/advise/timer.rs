@@ -1,0 +1,266 @@
+//! The smallest timeout (`rto_min`).
+//!
+//! *Looks at* timeouts, how long their timer had run, and when the ACK of the data came.
+//! *Decides* whether that ACK would have come before a timer with a larger smallest value had expired.
+//! *Blind to* timers that did not expire, so a smaller value cannot be judged; to what the sender would have
+//! sent afterwards.
+//! *From* RFC 6298, section 2, in Linux's form: the timeout is the smoothed round trip and the larger of four
+//! times its variation and `rto_min`; it doubles at each expiry.
+
+use super::curve::{Curve, Fate, Knob, values};
+use super::{Asked, Resent, Settings};
+use crate::result::{Cause, Verdict};
+
+/// By how much a timer may differ from the model's, in milliseconds: two ticks of a kernel with 250 a second.
+const TICKS: f64 = 8.0;
+/// Expiries after which the timer does not double any more.
+const MOST_DOUBLINGS: u32 = 10;
+/// Data that waited for this many timeouts have waited for two: round trips vary, and so does the timeout.
+const TWICE: f64 = 1.7;
+const NO_TIMEOUT: &str = "no timeout is shown to be needless, so a larger value would only delay";
+const NONE: &str = "the input has no timeout";
+
+/// Timeouts of the same data, one after another.
+struct Silence<'a> {
+    expiries: Vec<&'a Resent>,
+    /// Whether a probe of the same data came before, when the first timeout was due. Linux lets it take the
+    /// timeout's place where one segment is outstanding, or where new data left until then, and sets the timer
+    /// again.
+    probed: bool,
+    /// Needless segments of go-back-N that followed.
+    repeats: usize,
+}
+
+pub(super) fn curve(ordered: &[&Resent], settings: &Settings, asked: &Asked) -> Curve {
+    let (knob, now) = (Knob::SmallestRto, Some(settings.rto_min_ms));
+    let silences = silences(ordered, settings);
+    if silences.is_empty() {
+        return Curve::without(knob, now, NONE);
+    }
+    let least = || silences.iter().flat_map(|silence| silence.least_values(settings));
+    let values = values(asked, knob, || least().map(|value| value.floor() as u64 + 1).collect());
+    let fates = |value| silences.iter().flat_map(|silence| silence.fates(value, settings)).collect();
+    Curve::over((knob, now), values, NO_TIMEOUT, fates, |value| {
+        vec![
+            format!("ip route change $(ip route show default | head -n 1) rto_min {value}ms"),
+            format!("sysctl -w net.ipv4.tcp_rto_min_us={}", value * 1e3),
+        ]
+    })
+}
+
+fn silences<'a>(ordered: &[&'a Resent], settings: &Settings) -> Vec<Silence<'a>> {
+    let mut silences: Vec<Silence<'a>> = Vec::new();
+    let mut before: Option<&Resent> = None;
+    for one in ordered {
+        let last = silences.last_mut();
+        let of_sender = |other: &Resent| other.sender == one.sender;
+        match one.cause {
+            Cause::Rto => match last.filter(|last| last.goes_on_with(one)) {
+                Some(last) => last.expiries.push(one),
+                None => {
+                    let is_probe = |other: &&Resent| {
+                        of_sender(other)
+                            && other.cause == Cause::Tlp
+                            && other.number == one.number
+                            && other.since_first_ms.is_some_and(|waited| waited + TICKS >= settings.rto_min_ms)
+                    };
+                    let probed = before.filter(is_probe).is_some() || waited_twice(one, settings);
+                    silences.push(Silence { expiries: vec![one], probed, repeats: 0 });
+                }
+            },
+            Cause::Loss if one.verdict == Verdict::Spurious => {
+                if let Some(last) = last.filter(|last| last.expiries.iter().any(|other| of_sender(other))) {
+                    last.repeats += 1;
+                }
+            }
+            _ => {}
+        }
+        before = Some(one);
+    }
+    silences
+}
+
+/// Returns whether the data had waited for two timers, though this is their first timeout. New data push a probe
+/// back until the timeout is due, and then it takes the timeout's place; no packet tells it from other new data.
+fn waited_twice(one: &Resent, settings: &Settings) -> bool {
+    let Some(trigger) = &one.trigger else { return false };
+    let added = trigger.variation_ms.unwrap_or_default().max(settings.rto_min_ms);
+    let timeout = trigger.smoothed_ms.map(|smoothed| smoothed + added);
+    timeout.zip(one.since_first_ms).is_some_and(|(timeout, waited)| waited > TWICE * timeout)
+}
+
+impl Silence<'_> {
+    fn goes_on_with(&self, one: &Resent) -> bool {
+        self.expiries.iter().any(|other| other.sender == one.sender && other.number == one.number)
+    }
+
+    /// Returns what the timeout added to the smoothed round trip, in milliseconds. `None` if the timer expired
+    /// before it could have with these settings.
+    fn added(&self, settings: &Settings) -> Option<f64> {
+        let least = settings.rto_min_ms;
+        let first = self.expiries[0];
+        let trigger = first.trigger.as_ref();
+        let ran = trigger.and_then(|trigger| trigger.timer_ms).or(first.since_first_ms)?;
+        let ran = if self.probed { first.since_first_ms.map_or(ran, |waited| ran.min(waited / 2.0)) } else { ran };
+        if ran + TICKS < least {
+            return None;
+        }
+        // Without a smoothed round trip the timeout is taken to be at its smallest.
+        let smoothed = trigger.and_then(|trigger| trigger.smoothed_ms);
+        let added = smoothed.map_or(least, |smoothed| ran - smoothed);
+        Some(if added <= least + TICKS.max(least / 10.0) { least } else { added })
+    }
+
+    /// Returns how often the timer of the expiry at `index` and of those before it had run, in first timeouts.
+    fn units(&self, index: usize) -> f64 {
+        let doublings = u32::try_from(index + 1).unwrap_or(u32::MAX).min(MOST_DOUBLINGS);
+        f64::from((1_u32 << doublings) - 1) + f64::from(u8::from(self.probed))
+    }
+
+    /// Returns in how many first timeouts the expiry at `index` moves away from the ACK that shows it to be
+    /// needless: that ACK answers the transmission before it that was needed, if there is one.
+    fn moves(&self, index: usize) -> f64 {
+        let needed = self.expiries[..index].iter().rposition(|one| one.verdict == Verdict::Needed);
+        self.units(index) - needed.map_or(0.0, |needed| self.units(needed))
+    }
+
+    /// Returns the smallest value with which each needless timeout goes.
+    fn least_values<'a>(&'a self, settings: &Settings) -> impl Iterator<Item = f64> + use<'a> {
+        let added = self.added(settings);
+        let value = move |(index, one): (usize, &&Resent)| {
+            let after = one.answered_after_ms().filter(|_| one.verdict == Verdict::Spurious)?;
+            Some(added? + after / self.moves(index))
+        };
+        self.expiries.iter().enumerate().filter_map(value)
+    }
+
+    fn fates(&self, value: f64, settings: &Settings) -> Vec<Fate> {
+        let Some(added) = self.added(settings) else { return vec![Fate::Undecidable; self.expiries.len()] };
+        let longer = (value - added).max(0.0);
+        let last_needed = self.expiries.iter().rposition(|one| one.verdict == Verdict::Needed);
+        let fate = |(index, one): (usize, &&Resent)| match (one.verdict, one.answered_after_ms()) {
+            (Verdict::Spurious, Some(after)) if after < longer * self.moves(index) => {
+                Fate::NeedlessGone { repeats: if index == 0 { self.repeats } else { 0 } }
+            }
+            (Verdict::Spurious, Some(_)) => Fate::NeedlessLeft,
+            // The data wait until the last of them: earlier ones delay nothing more.
+            (Verdict::Needed, _) if Some(index) == last_needed => Fate::Needed(longer * self.units(index)),
+            (Verdict::Needed, _) => Fate::Needed(0.0),
+            _ => Fate::Undecidable,
+        };
+        self.expiries.iter().enumerate().map(fate).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::input::Resent;
+    use super::super::input::tests::resent;
+    use super::*;
+    use crate::result::Trigger;
+
+    fn timeout(verdict: Verdict, since_first: f64, answered: f64) -> Resent {
+        let trigger = Trigger { timer_ms: Some(since_first), smoothed_ms: Some(50.0), ..Trigger::default() };
+        Resent {
+            since_first_ms: Some(since_first),
+            answered_ms: Some(answered),
+            trigger: Some(trigger),
+            ..resent(Cause::Rto, verdict)
+        }
+    }
+
+    fn of(all: &[Resent], value: f64) -> Vec<Fate> {
+        let all: Vec<&Resent> = all.iter().collect();
+        let settings = Settings::default();
+        silences(&all, &settings).iter().flat_map(|silence| silence.fates(value, &settings)).collect()
+    }
+
+    #[test]
+    fn a_needless_timeout_goes_once_the_timer_outlasts_the_ack() {
+        // The timer ran 250 ms; the ACK came 60 ms later.
+        let one = [timeout(Verdict::Spurious, 250.0, 310.0)];
+        assert_eq!(of(&one, 260.0), [Fate::NeedlessLeft]);
+        assert_eq!(of(&one, 261.0), [Fate::NeedlessGone { repeats: 0 }]);
+        let curve = curve(&[&one[0]], &Settings::default(), &Asked::new());
+        assert_eq!(curve.points.iter().map(|point| point.value).collect::<Vec<_>>(), [261.0]);
+        assert_eq!(curve.commands[1], "sysctl -w net.ipv4.tcp_rto_min_us=261000");
+    }
+
+    #[test]
+    fn where_the_variation_is_larger_the_smallest_value_changes_nothing_below_it() {
+        // 50 ms of round trip, and 350 ms of variation.
+        let one = [timeout(Verdict::Spurious, 400.0, 440.0)];
+        assert_eq!(of(&one, 390.0), [Fate::NeedlessLeft]);
+        assert_eq!(of(&one, 391.0), [Fate::NeedlessGone { repeats: 0 }]);
+    }
+
+    #[test]
+    fn a_repeated_timeout_moves_by_all_timers_before_it() {
+        let first = timeout(Verdict::Spurious, 250.0, 900.0);
+        let second = Resent { left_ms: 500.0, ..timeout(Verdict::Spurious, 750.0, 900.0) };
+        let both = [first, second];
+        // 150 ms over three first timeouts.
+        assert_eq!(of(&both, 250.0), [Fate::NeedlessLeft, Fate::NeedlessLeft]);
+        assert_eq!(of(&both, 251.0), [Fate::NeedlessLeft, Fate::NeedlessGone { repeats: 0 }]);
+        let needed = [
+            timeout(Verdict::Needed, 250.0, 800.0),
+            Resent { left_ms: 500.0, ..timeout(Verdict::Needed, 750.0, 800.0) },
+        ];
+        assert_eq!(of(&needed, 300.0), [Fate::Needed(0.0), Fate::Needed(300.0)]);
+    }
+
+    #[test]
+    fn a_copy_after_a_needed_one_is_judged_by_the_answer_to_that_one() {
+        let both = [
+            timeout(Verdict::Needed, 250.0, 800.0),
+            Resent { left_ms: 500.0, ..timeout(Verdict::Spurious, 750.0, 800.0) },
+        ];
+        // The second moves by two first timeouts more than the answer to the first.
+        assert_eq!(of(&both, 225.0)[1], Fate::NeedlessLeft);
+        assert_eq!(of(&both, 226.0)[1], Fate::NeedlessGone { repeats: 0 });
+    }
+
+    #[test]
+    fn a_probe_in_the_place_of_the_timeout_moves_it_too() {
+        let probe = Resent { since_first_ms: Some(250.0), ..resent(Cause::Tlp, Verdict::Spurious) };
+        let timeout = Resent { left_ms: 250.0, ..timeout(Verdict::Spurious, 500.0, 560.0) };
+        let timeout = Resent {
+            trigger: Some(Trigger { timer_ms: Some(250.0), smoothed_ms: Some(50.0), ..Trigger::default() }),
+            ..timeout
+        };
+        assert_eq!(of(&[probe.clone(), timeout.clone()], 231.0), [Fate::NeedlessGone { repeats: 0 }]);
+        let early = Resent { since_first_ms: Some(100.0), ..probe };
+        let timeout = Resent { since_first_ms: Some(350.0), answered_ms: Some(410.0), ..timeout };
+        assert_eq!(of(&[early, timeout], 231.0), [Fate::NeedlessLeft]);
+    }
+
+    #[test]
+    fn data_that_waited_for_two_timers_had_a_probe() {
+        let trigger =
+            Trigger { timer_ms: Some(480.0), smoothed_ms: Some(50.0), variation_ms: Some(20.0), ..Trigger::default() };
+        let one = Resent { trigger: Some(trigger), ..timeout(Verdict::Spurious, 500.0, 560.0) };
+        // 60 ms over two timers.
+        assert_eq!(of(std::slice::from_ref(&one), 230.0), [Fate::NeedlessLeft]);
+        assert_eq!(of(&[one], 231.0), [Fate::NeedlessGone { repeats: 0 }]);
+    }
+
+    #[test]
+    fn needless_repeats_go_with_their_timeout() {
+        let repeat = |verdict| Resent { left_ms: 1.0, number: 5, ..resent(Cause::Loss, verdict) };
+        let all = [timeout(Verdict::Spurious, 250.0, 310.0), repeat(Verdict::Spurious), repeat(Verdict::Needed)];
+        assert_eq!(of(&all, 300.0), [Fate::NeedlessGone { repeats: 1 }]);
+        let other = Resent { sender: 9, ..repeat(Verdict::Spurious) };
+        assert_eq!(of(&[timeout(Verdict::Spurious, 250.0, 310.0), other], 300.0), [Fate::NeedlessGone { repeats: 0 }]);
+    }
+
+    #[test]
+    fn what_contradicts_the_settings_or_is_not_shown_is_undecidable() {
+        assert_eq!(of(&[timeout(Verdict::Spurious, 100.0, 310.0)], 500.0), [Fate::Undecidable]);
+        let unanswered = Resent { answered_ms: None, ..timeout(Verdict::Spurious, 250.0, 310.0) };
+        assert_eq!(of(&[unanswered], 500.0), [Fate::Undecidable]);
+        assert_eq!(of(&[timeout(Verdict::Undecidable, 250.0, 310.0)], 500.0), [Fate::Undecidable]);
+        assert_eq!(curve(&[], &Settings::default(), &Asked::new()).reason, Some(NONE));
+        let needed = timeout(Verdict::Needed, 250.0, 310.0);
+        assert_eq!(curve(&[&needed], &Settings::default(), &Asked::new()).reason, Some(NO_TIMEOUT));
+    }
+}

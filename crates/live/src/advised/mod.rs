@@ -1,0 +1,134 @@
+//! Judges `eifel advise` by this kernel: records a scenario, predicts what another setting would do, and
+//! records the scenario again with that setting.
+
+mod draw;
+
+pub use draw::{Change, name};
+
+use crate::hiccup::Direction;
+use crate::judge::causes::Cause;
+use crate::judge::{self, Sources};
+use crate::system::Error;
+use crate::truth::draw::{Draw, Path as DrawnPath};
+use crate::truth::record::{Beside, PLACES, run};
+use draw::RTO_MIN_MS;
+use eifel_capture::advise::{Asked, Knob, Settings, advise, of_report};
+use eifel_capture::files;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// A prediction agrees if it differs by at most this share of the larger count.
+const WITHIN: f64 = 0.1;
+
+/// The counts of one scenario. Of the smallest timeout these are needless timeouts, of the duplicate threshold
+/// needless fast retransmissions, both by the truth of the box, and of F-RTO the timeouts that the kernel found
+/// to be spurious by it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Compared {
+    pub name: String,
+    pub knob: Knob,
+    pub value: u64,
+    /// With the setting as it was, twice: how far the scenario repeats itself.
+    pub before: [usize; 2],
+    /// As predicted by the first recording, and the retransmissions that it could not judge.
+    pub predicted: usize,
+    pub undecidable: usize,
+    /// With the other setting.
+    pub after: usize,
+}
+
+/// Returns whether two counts agree within a tenth.
+pub fn agrees(one: usize, other: usize) -> bool {
+    one.abs_diff(other) as f64 <= WITHIN * one.max(other) as f64
+}
+
+impl Compared {
+    pub fn agrees(&self) -> bool {
+        agrees(self.predicted, self.after)
+    }
+}
+
+/// Records a scenario three times in `folder`, twice as it was drawn and once with the other setting. The files
+/// of the recordings stay there if the prediction differs, in `NAME.before`, `NAME.again` and `NAME.after`.
+///
+/// # Errors
+/// Those of the system and of the connections.
+pub fn compare(change: &Change, folder: &Path, port: u16) -> Result<Compared, Error> {
+    let [before, again, after] =
+        ["before", "again", "after"].map(|which| folder.join(format!("{}.{which}", change.draw.name)));
+    let record = |draw: &Draw, own: &Path| {
+        let DrawnPath::Box { scenario, .. } = &draw.path else { unreachable!("changes are drawn with a box") };
+        remove(own)?;
+        run(draw, scenario, own, port, Beside::Nothing)?;
+        count(change.knob, own)
+    };
+    let counts = [record(&change.draw, &before)?, record(&change.draw, &again)?];
+    let (predicted, undecidable) = predict(change, &before)?;
+    let compared = Compared {
+        name: change.draw.name.clone(),
+        knob: change.knob,
+        value: change.value,
+        before: counts,
+        predicted,
+        undecidable,
+        after: record(&change.changed(), &after)?,
+    };
+    if compared.agrees() {
+        [before, again, after].iter().try_for_each(|own| remove(own))?;
+    }
+    Ok(compared)
+}
+
+fn remove(folder: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::new(folder.display().to_string(), &error, "")),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the count that a prediction is about.
+fn count(knob: Knob, own: &Path) -> Result<usize, Error> {
+    if knob == Knob::FRto {
+        return counter(&own.join("sender.counters.csv"), "TCPSpuriousRTOs");
+    }
+    let sources = Sources { folder: own, sender: None, receiver: None, direction: Direction::There };
+    let judgement = judge::join(sources)?;
+    if let Some(silent) = judgement.counters_silent {
+        return Err(Error::new("read the kernel's causes", &silent, ""));
+    }
+    let cause = if knob == Knob::SmallestRto { Cause::Rto } else { Cause::Fast };
+    let is_counted = |one: &&judge::Retransmission| one.judged.spurious && one.cause == Some(cause);
+    Ok(judgement.retransmissions.iter().filter(is_counted).count())
+}
+
+fn counter(file: &Path, name: &str) -> Result<usize, Error> {
+    let text = fs::read_to_string(file).map_err(|error| Error::new(file.display().to_string(), &error, ""))?;
+    let last = text.lines().rev().find_map(|line| line.split_once(&format!(",{name},")));
+    Ok(last.and_then(|(_, value)| value.parse().ok()).unwrap_or_default())
+}
+
+/// Returns the predicted count by the sender's capture alone, and how many retransmissions it leaves open.
+fn predict(change: &Change, own: &Path) -> Result<(usize, usize), Error> {
+    let capture = own.join(format!("{}.pcapng", PLACES[0]));
+    let report = files::analyze(&[capture], &mut |_, _| Ok(())).map_err(|what| Error::new("read", &what, ""))?;
+    let settings = Settings { rto_min_ms: RTO_MIN_MS, rack: true };
+    let asked = Asked::from([(change.knob, change.value)]);
+    let advised = advise(&of_report(&report), settings, &asked);
+    let curve = advised.curves.iter().find(|curve| curve.knob == change.knob);
+    let point = curve.and_then(|curve| curve.points.first()).copied().unwrap_or_default();
+    let predicted = if change.knob == Knob::FRto { point.needless_gone + point.mistaken } else { point.needless_left };
+    Ok((predicted, point.undecidable))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_agree_within_a_tenth_of_the_larger() {
+        assert!(agrees(0, 0) && agrees(9, 10) && agrees(10, 9) && agrees(20, 18));
+        assert!(!agrees(0, 1) && !agrees(8, 9) && !agrees(17, 20));
+    }
+}
