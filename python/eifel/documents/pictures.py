@@ -26,7 +26,9 @@ SENDERS = {
 """The senders whose harm is searched: the name in `hunted.json`, the name in docs/internals/harm.md, and the
 algorithms.
 """
-BELOW = ("default", "limited")
+WIRE = {"linux": ("Linux's", hunts.LINUX), "shared": ("for shared timestamps", hunts.SHARED)}
+"""The senders that are searched on Linux's wire, in which its profile decides all but detection and response."""
+BELOW = ("default", "limited", "shared")
 """The senders with their names below their points, since another point is near."""
 
 
@@ -44,11 +46,13 @@ def frontier(stored: Mapping[str, Any]) -> Figure:
     place = axes[0]
     place.plot(0, 0, "s", color=style.ACK, markersize=5)
     place.annotate("no detection", (0, 0), (6, 4), textcoords="offset points", fontsize=8)
-    for name, (label, _) in SENDERS.items():
-        share, (low, high), gain = point(stored[name])
+    points = [(name, label, stored[name], "o") for name, (label, _) in SENDERS.items()]
+    points += [(name, f"{label}, on Linux's wire", stored["wire"][name], "^") for name, (label, _) in WIRE.items()]
+    for name, label, row, marker in points:
+        share, (low, high), gain = point(row)
         color = style.NEEDED if name in COMPARED else style.SENT
         place.plot([low, high], [gain, gain], color=color, linewidth=1)
-        place.plot(share, gain, "o", color=color, markersize=5)
+        place.plot(share, gain, marker, color=color, markersize=5)
         below = name in BELOW
         place.annotate(
             label,
