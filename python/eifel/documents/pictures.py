@@ -28,7 +28,7 @@ algorithms.
 """
 WIRE = {"linux": ("Linux's", hunts.LINUX), "shared": ("for shared timestamps", hunts.SHARED)}
 """The senders that are searched on Linux's wire, in which its profile decides all but detection and response."""
-BELOW = ("default", "limited", "shared")
+BELOW = ("default", "limited")
 """The senders with their names below their points, since another point is near."""
 
 
@@ -54,13 +54,15 @@ def frontier(stored: Mapping[str, Any]) -> Figure:
         place.plot([low, high], [gain, gain], color=color, linewidth=1)
         place.plot(share, gain, marker, color=color, markersize=5)
         below = name in BELOW
+        # Long lines have room for the name at their end.
+        at_end = name in WIRE
         place.annotate(
             label,
-            (share, gain),
+            (high if at_end else share, gain),
             (0, -5 if below else 5),
             textcoords="offset points",
             fontsize=8,
-            ha="center",
+            ha="right" if at_end else "center",
             va="top" if below else "bottom",
         )
     place.set_ylim(-1, 13)
