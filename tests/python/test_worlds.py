@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,6 +34,22 @@ def test_counts_and_the_smallest_world(worlds: Worlds) -> None:
     assert smallest.fates == "segment 1 lost, segment 4 delayed, ACK of 2 lost, ACK of 3 lost"
     assert [arrow.fate for arrow in smallest.arrows[:4]] == ["lost", "delivered", "delivered", "delayed"]
     assert any("spurious" in text for _, text in smallest.notes)
+
+
+RECOVERIES: dict[str, Any] = {"rfc6675": "rfc6675", "rack-tlp": {"name": "rack-tlp", "reduction": "prr"}}
+
+
+@pytest.mark.parametrize("recover", RECOVERIES)
+@pytest.mark.parametrize("detect", questions.SHARED_CLOCK)
+def test_the_page_shows_the_worlds_on_a_clock_that_neighbours_share(detect: str, recover: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "internals" / "worlds.md").read_text(encoding="utf-8")
+    scenario = questions.scenario(detect, "option-1")
+    scenario["flow"][0]["sender"]["recover"] = RECOVERIES[recover]
+    for late_ms, arrival in ((10, "ahead"), (60, "behind")):
+        failed = eifel.small_worlds(scenario, segments=4, late_ms=late_ms, threads=2).failed
+        shown = ("false-verdict", "false-undo", "unpaid", "missed", "undecided")
+        counts = [f"{failed[name].worlds:,}".replace(",", " ") for name in shown]
+        assert f"| {' | '.join([f'`{detect}`', f'`{recover}`', arrival, *counts])} |" in page
 
 
 def test_the_page_shows_the_smallest_world_and_each_failure(worlds: Worlds) -> None:

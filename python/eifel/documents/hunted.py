@@ -33,8 +33,6 @@ FEWEST = 1500
 """The scenarios of the search for the harm of each of these responses."""
 BY_TIME = tuple(hunts.wrong(name, hunts.SELDOM) for name in ("min-rtt", "dual-rtt"))
 """Claims about detectors that docs/author.md advises against."""
-WIRE = {"linux": ("Linux's", hunts.LINUX), "shared": ("for shared timestamps", hunts.SHARED)}
-"""The senders that are searched on Linux's wire, in which its profile decides all but detection and response."""
 FEWER_ON_WIRE = 500
 """The scenarios of the search for each of them, and for each detector there."""
 LINUX, SHARED = "linux", "eifel-f-rto-dsack"
@@ -167,7 +165,7 @@ def wire_table(stored: Mapping[str, Any]) -> str:
     """Returns the table of senders on Linux's wire."""
     head = ("sender", "random scenarios", "harm in", "beside a neighbour", "worst found", "gain on average")
     rows = []
-    for name, (title, sender) in WIRE.items():
+    for name, (title, sender) in pictures.WIRE.items():
         one = stored["wire"][name]
         named = ", ".join(f"`{part}`" for part in sender.values())
         harm = [one["drawn"], f"{one['refuting']} ({share(one):.1f} %)", one["beside"]]
@@ -281,7 +279,7 @@ _SEARCHED: Mapping[str, Callable[[], Any]] = {
     f"wrong-{LINUX}": lambda: _wrong_by_wire(LINUX),
     f"wrong-{SHARED}": lambda: _wrong_by_wire(SHARED),
     "cut": lambda: _harm({one: {**hunts.DEFAULT, "respond": one} for one in CUT}, FEWEST),
-    "wire": lambda: _harm({name: sender for name, (_, sender) in WIRE.items()}, FEWER_ON_WIRE, LINUX),
+    "wire": lambda: _harm({name: sender for name, (_, sender) in pictures.WIRE.items()}, FEWER_ON_WIRE, LINUX),
 }
 
 

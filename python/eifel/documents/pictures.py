@@ -26,6 +26,8 @@ SENDERS = {
 """The senders whose harm is searched: the name in `hunted.json`, the name in docs/internals/harm.md, and the
 algorithms.
 """
+WIRE = {"linux": ("Linux's", hunts.LINUX), "shared": ("for shared timestamps", hunts.SHARED)}
+"""The senders that are searched on Linux's wire, in which its profile decides all but detection and response."""
 BELOW = ("default", "limited")
 """The senders with their names below their points, since another point is near."""
 
@@ -44,19 +46,23 @@ def frontier(stored: Mapping[str, Any]) -> Figure:
     place = axes[0]
     place.plot(0, 0, "s", color=style.ACK, markersize=5)
     place.annotate("no detection", (0, 0), (6, 4), textcoords="offset points", fontsize=8)
-    for name, (label, _) in SENDERS.items():
-        share, (low, high), gain = point(stored[name])
+    points = [(name, label, stored[name], "o") for name, (label, _) in SENDERS.items()]
+    points += [(name, f"{label}, on Linux's wire", stored["wire"][name], "^") for name, (label, _) in WIRE.items()]
+    for name, label, row, marker in points:
+        share, (low, high), gain = point(row)
         color = style.NEEDED if name in COMPARED else style.SENT
         place.plot([low, high], [gain, gain], color=color, linewidth=1)
-        place.plot(share, gain, "o", color=color, markersize=5)
+        place.plot(share, gain, marker, color=color, markersize=5)
         below = name in BELOW
+        # Long lines have room for the name at their end.
+        at_end = name in WIRE
         place.annotate(
             label,
-            (share, gain),
+            (high if at_end else share, gain),
             (0, -5 if below else 5),
             textcoords="offset points",
             fontsize=8,
-            ha="center",
+            ha="right" if at_end else "center",
             va="top" if below else "bottom",
         )
     place.set_ylim(-1, 13)
