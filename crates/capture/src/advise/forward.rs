@@ -2,11 +2,12 @@
 //!
 //! *Looks at* the judgement of the registry's detectors `linux`, `f-rto` and `f-rto-sack` over the ACKs after each
 //! timeout, and at what go-back-N repeated.
-//! *Decides* which timeouts F-RTO calls spurious. A sender without it repeats the next segments where F-RTO sends
-//! new data. If they are needless, the ACK after the first answers originals, and F-RTO would have seen that;
-//! but not where the timeout had sent several segments as one, of which the first ACK covers a part only.
-//! *Blind to* whether new data waited to be sent, without which F-RTO gives up: it is taken from whether new data
-//! left until the timeout; to what timestamps tell first.
+//! *Decides* which timeouts F-RTO calls spurious: those whose first ACK shows it. A sender without F-RTO repeats the
+//! next segments where F-RTO sends new data, so what later ACKs would have shown is open, and undecidable. Not
+//! open is it where F-RTO gives up: the timeout had sent several segments as one, of which the first ACK covers a
+//! part only, or no new data waited.
+//! *Blind to* whether new data waited to be sent: it is taken from whether new data left until the timeout; to what
+//! timestamps tell first.
 //! *From* RFC 5682, section 3.1, in Linux's form (`tcp_process_loss`).
 
 use super::curve::{Curve, Fate, Knob};
@@ -18,7 +19,7 @@ use std::collections::BTreeSet;
 const ON: u64 = 2;
 const NONE: &str = "the input has no timeout";
 const NOT_SHOWN: &str = "the input does not show the ACKs after its timeouts";
-const NO_NEEDLESS: &str = "no needless timeout is shown that F-RTO detects";
+const NO_NEEDLESS: &str = "no timeout is shown to be needless";
 
 pub(super) fn curve(ordered: &[&Resent]) -> Curve {
     let knob = Knob::FRto;
@@ -29,8 +30,8 @@ pub(super) fn curve(ordered: &[&Resent]) -> Curve {
     if timeouts.iter().all(|(one, _)| one.by_f_rto.is_none()) {
         return Curve::without(knob, None, NOT_SHOWN);
     }
-    let detects = timeouts.iter().any(|(one, repeats)| matches!(fate(one, *repeats), Fate::NeedlessGone { .. }));
-    let values: BTreeSet<u64> = detects.then_some(ON).into_iter().collect();
+    let is_needless = timeouts.iter().any(|(one, _)| one.verdict == Verdict::Spurious);
+    let values: BTreeSet<u64> = is_needless.then_some(ON).into_iter().collect();
     let fates = |_| timeouts.iter().map(|(one, repeats)| fate(one, *repeats)).collect();
     Curve::over((knob, None), values, NO_NEEDLESS, fates, |value| vec![format!("sysctl -w net.ipv4.tcp_frto={value}")])
 }
@@ -61,7 +62,8 @@ fn fate(one: &Resent, repeats: usize) -> Fate {
         // F-RTO holds nothing back: it sends new data before the next retransmission.
         (Verdict::Needed, _) => Fate::Needed(0.0),
         (Verdict::Spurious, Some(ByFRto::Detected)) => Fate::NeedlessGone { repeats },
-        (Verdict::Spurious, Some(ByFRto::Open)) if repeats > 0 && could_ask => Fate::NeedlessGone { repeats },
+        // Linux may repeat a segment before the second ACK comes, and then that ACK shows nothing.
+        (Verdict::Spurious, Some(ByFRto::Open)) if repeats > 0 && could_ask => Fate::Undecidable,
         (Verdict::Spurious, Some(ByFRto::Open)) if one.trigger.is_none() => Fate::Undecidable,
         (Verdict::Spurious, _) => Fate::NeedlessLeft,
     }
@@ -89,13 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn needless_repeats_show_what_new_data_would_have() {
+    fn needless_repeats_leave_open_what_new_data_would_have_shown() {
         let timeout = |segments| Resent {
             by_f_rto: Some(ByFRto::Open),
             trigger: Some(Trigger { segments, timer_ms: Some(250.0), quiet_ms: 240.0, ..Trigger::default() }),
             ..resent(Cause::Rto, Verdict::Spurious)
         };
-        assert_eq!(fate(&timeout(1), 3), Fate::NeedlessGone { repeats: 3 });
+        assert_eq!(fate(&timeout(1), 3), Fate::Undecidable);
         assert_eq!((fate(&timeout(1), 0), fate(&timeout(2), 3)), (Fate::NeedlessLeft, Fate::NeedlessLeft));
         assert_eq!(fate(&Resent { trigger: None, ..timeout(1) }, 3), Fate::Undecidable);
         let trigger = Trigger { quiet_ms: 10.0, ..timeout(1).trigger.unwrap() };
@@ -107,6 +109,7 @@ mod tests {
         let timeout = |by_f_rto| Resent { by_f_rto, ..resent(Cause::Rto, Verdict::Spurious) };
         assert_eq!(curve(&[]).reason, Some(NONE));
         assert_eq!(curve(&[&timeout(None)]).reason, Some(NOT_SHOWN));
-        assert_eq!(curve(&[&timeout(Some(ByFRto::Missed))]).reason, Some(NO_NEEDLESS));
+        let needed = Resent { verdict: Verdict::Needed, ..timeout(Some(ByFRto::Missed)) };
+        assert_eq!(curve(&[&needed]).reason, Some(NO_NEEDLESS));
     }
 }

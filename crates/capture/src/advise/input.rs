@@ -56,11 +56,12 @@ pub fn of_report(report: &Report) -> Vec<Resent> {
         .filter(|one| !one.repairs_nothing() && !matches!(one.cause, Cause::Syn | Cause::PathMtu));
     let mut all: Vec<Resent> = counted.enumerate().map(|(place, one)| of_retransmission(place, one)).collect();
     let mut senders = BTreeMap::new();
-    for packet in report.quic.iter().flat_map(|losses| &losses.packets) {
+    let lost = report.quic.iter().flat_map(|losses| losses.packets.iter().zip(&losses.later));
+    for (packet, later) in lost {
         let key = (packet.trace, packet.space, packet.path_id);
         let next = u64::MAX - senders.len() as u64;
         let sender = *senders.entry(key).or_insert(next);
-        let later = packet.later.as_ref();
+        let later = later.as_ref();
         let since = |at: f64| later.map(|later| at - later.sent_ms);
         all.push(Resent {
             sender,
@@ -99,7 +100,7 @@ fn of_retransmission(place: usize, one: &Retransmission) -> Resent {
         verdict: one.verdict,
         since_first_ms: one.timing.since_first_ms,
         answered_ms: one.timing.answered_ms.filter(|_| !one.timing.answered_as_duplicate),
-        trigger: one.trigger.as_deref().cloned(),
+        trigger: one.timing.trigger.as_deref().cloned(),
         by_f_rto: Some(by_f_rto),
         is_quic: false,
     }

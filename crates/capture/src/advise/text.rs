@@ -48,8 +48,8 @@ impl Knob {
                  reordering, and reports of duplicates widen the window."
             }
             Self::FRto => {
-                "A detected timeout still leaves; what go-back-N repeats after it does not. Not exact: F-RTO also needs data \
-                 that wait to be sent, which no packet shows. With timestamps their echo tells first."
+                "A detected timeout still leaves; what go-back-N repeats after it does not. Undecidable where go-back-N repeated \
+                 data before the second ACK came. With timestamps their echo tells first."
             }
             Self::TailLossProbes => "0 switches probes off. The timer that a probe came before is computed, not seen.",
         }
@@ -81,6 +81,9 @@ impl Curve {
             Knob::FRto => format!("With tcp_frto={value}"),
             Knob::TailLossProbes => "Without probes".to_owned(),
         };
+        if all == 0 {
+            return format!("{with}, nothing can be told of the {needless}: {} are undecidable.", point.undecidable);
+        }
         let does = if self.knob == Knob::FRto { "are detected" } else { "vanish" };
         let along = match repeats {
             0 => String::new(),
@@ -237,6 +240,9 @@ mod tests {
         ] {
             assert_eq!(curve(knob, point).sentence(), expected);
         }
+        let open = Point { needless_gone: 0, needless_left: 0, ..POINT };
+        let expected = "With tcp_frto=2, nothing can be told of the needless timeouts: 3 are undecidable.";
+        assert_eq!(curve(Knob::FRto, Point { value: 2.0, ..open }).sentence(), expected);
         let without = Curve::without(Knob::FRto, None, "the input has no timeout");
         assert_eq!(without.sentence(), "No curve: the input has no timeout.");
     }

@@ -3,7 +3,9 @@
 use super::model::Explained;
 use super::reaction::{FlightWatch, InFlight};
 use crate::evidence::Evidence;
-use crate::result::{Cause, Cost, DetectorVerdict, Effect, End, Number, Retransmission, Trigger, Vantage, Verdict};
+use crate::result::{
+    Cause, Cost, DetectorVerdict, Effect, End, Number, Retransmission, Timing, Trigger, Vantage, Verdict,
+};
 use crate::verdict::{Circumstances, Judged, Row, withdraw};
 
 /// The retransmissions of one direction, with the evidence about them and their effect on the
@@ -71,6 +73,7 @@ impl Retransmissions {
         for (row, ((judged, (explained, trigger)), reaction)) in self.rows.iter().zip(judged) {
             let &Judged { verdict, confidence, reason, evidence: evidence_frame } = judged;
             cost.bytes_needless += if verdict == Verdict::Spurious { u64::from(row.payload) } else { 0 };
+            let trigger = trigger.map(|trigger| Box::new(Trigger { segments: row.parts.len(), ..trigger.clone() }));
             into.push(Retransmission {
                 capture: 0,
                 frame: row.when.frame,
@@ -86,11 +89,10 @@ impl Retransmissions {
                 confidence,
                 reason,
                 evidence_frame,
-                timing: row.timing(&self.evidence),
+                timing: Timing { trigger, ..row.timing(&self.evidence) },
                 stack_noticed: reaction.noticed,
                 effect: Effect { window_lost_bytes: reaction.window_lost, flight_back_ms: reaction.back_ms },
                 first_told: row.episode.map(&detector_verdicts).unwrap_or_default(),
-                trigger: trigger.map(|trigger| Box::new(Trigger { segments: row.parts.len(), ..trigger.clone() })),
             });
         }
     }

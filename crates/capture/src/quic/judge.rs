@@ -46,7 +46,7 @@ pub(super) fn trace(place: usize, trace: &Trace, other: Option<(&Trace, Shown)>,
         judge.decide(lost, reported);
         let key = judge.key(lost);
         let sent = reading.sent.get(&key).map(|sent| (sent.at_ms, lost.time_ms));
-        lost.later = sent.and_then(|times| reading.grown.after(key, times, lost.trigger.as_deref()));
+        losses.later.push(sent.and_then(|times| reading.grown.after(key, times, lost.trigger.as_deref())));
     }
     let unnamed = reading.events.unnamed();
     let mut events = reading.events.finish(end, first, losses);
@@ -219,7 +219,6 @@ impl Reading {
             confidence: Confidence::Weak,
             reason: "",
             acknowledged_ms: None,
-            later: None,
         });
         if self.newest.iter().any(|(_, first, last)| *first <= key && key <= (first.0, first.1, *last)) {
             losses.packets[place].acknowledged_ms = Some(now);

@@ -64,10 +64,6 @@ pub struct LostPacket {
     pub reason: &'static str,
     /// When it was acknowledged after all, in milliseconds; `None` if it was not.
     pub acknowledged_ms: Option<f64>,
-    /// What was acknowledged of the packets after it, for `eifel advise`. `None` if its sending is not shown,
-    /// or if it was declared lost for another reason.
-    #[serde(skip)]
-    pub later: Option<Later>,
 }
 
 /// The losses of one recovery period.
@@ -153,6 +149,10 @@ pub struct Losses {
     pub traces: Vec<TraceSummary>,
     /// Packets declared lost, in the order of traces and times.
     pub packets: Vec<LostPacket>,
+    /// What was acknowledged of the packets after each of them, for `eifel advise`. `None` if a packet's sending is not
+    /// shown, or if it was declared lost for another reason.
+    #[serde(skip)]
+    pub later: Vec<Option<Later>>,
     /// The congestion events of these packets.
     pub events: Vec<CongestionEvent>,
     /// The rules of stacks, in the order of each event's results.

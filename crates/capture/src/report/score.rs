@@ -322,7 +322,6 @@ mod tests {
             stack_noticed: StackReaction::CannotBeTold,
             effect: Effect::default(),
             first_told: Vec::new(),
-            trigger: None,
         }
     }
 

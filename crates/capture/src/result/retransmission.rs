@@ -44,13 +44,10 @@ pub struct Retransmission {
     pub effect: Effect,
     /// The first judgement of each detector that would have judged, and its frame.
     pub first_told: Vec<DetectorVerdict>,
-    /// What made it leave, for `eifel advise`. `None` if its cause is known without a model, and with SCTP.
-    #[serde(skip)]
-    pub trigger: Option<Box<Trigger>>,
 }
 
 /// When a retransmission was sent and acknowledged, seen from the first transmission of its data.
-#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
+#[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct Timing {
     /// Milliseconds from the first transmission of the data to this one. `None` if the capture does not
     /// show the first.
@@ -61,6 +58,9 @@ pub struct Timing {
     /// Whether that ACK also reports the data as a duplicate. Then no ACK of the copy that arrived
     /// first has passed here.
     pub answered_as_duplicate: bool,
+    /// What made it leave, for `eifel advise`. `None` if its cause is known without a model, and with SCTP.
+    #[serde(skip)]
+    pub trigger: Option<Box<Trigger>>,
 }
 
 /// The effect of a retransmission on the sender's flight size.

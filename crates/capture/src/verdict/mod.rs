@@ -56,6 +56,7 @@ impl Row {
             answered_ms: one.answer.map(|answer| since(answer.when.nanos)),
             answered_as_duplicate: evidence.reports
                 && one.answer.is_some_and(|answer| reported == Some(answer.when.frame)),
+            trigger: None,
         }
     }
 

@@ -70,6 +70,7 @@ fn retransmission(random: &mut Random, connections: u64) -> Retransmission {
             since_first_ms: random.one_of(&[None, Some(3.5), Some(250.25)]),
             answered_ms: random.one_of(&[None, Some(300.125), Some(2000.0)]),
             answered_as_duplicate: random.coin(),
+            trigger: None,
         },
         stack_noticed: random.one_of(&NOTICED),
         effect: Effect {
@@ -77,7 +78,6 @@ fn retransmission(random: &mut Random, connections: u64) -> Retransmission {
             flight_back_ms: random.one_of(&[None, Some(0.25)]),
         },
         first_told: (0..random.below(3)).map(|_| told(random)).collect(),
-        trigger: None,
     }
 }
 
@@ -154,7 +154,6 @@ fn losses(random: &mut Random) -> Losses {
         confidence: Confidence::Weak,
         reason: "none",
         acknowledged_ms: None,
-        later: None,
     };
     let event = |random: &mut Random| CongestionEvent {
         trace: 0,
@@ -173,6 +172,7 @@ fn losses(random: &mut Random) -> Losses {
     Losses {
         traces: (0..1 + random.below(2)).map(|_| trace(random)).collect(),
         packets: (0..count(random, 9)).map(|_| lost(random)).collect(),
+        later: Vec::new(),
         events: (0..random.below(4)).map(|_| event(random)).collect(),
         rules: Vec::new(),
     }

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod advised;
 mod behind_the_box;
 mod commands;
 mod decisions;

@@ -17,6 +17,7 @@ mod tests;
 pub(crate) use events::{AckReceived, Retransmitted};
 pub(crate) use hypotheses::Explained;
 
+use crate::cause::sender::Triggers;
 use crate::result::Cause;
 use hypotheses::{Hypotheses, UNDECIDED};
 use settings::{MODELS, Settings};
@@ -28,11 +29,13 @@ pub(crate) struct Models {
     pub(crate) stacks: [Hypotheses; MODELS.len()],
     /// Whether all models would ignore an ACK of new data without SACK blocks.
     idle: bool,
+    /// What made each retransmission leave, whatever the models say of its cause.
+    pub(crate) triggers: Triggers,
 }
 
 impl Default for Models {
     fn default() -> Self {
-        Self { stacks: MODELS.each_ref().map(Hypotheses::new), idle: false }
+        Self { stacks: MODELS.each_ref().map(Hypotheses::new), idle: false, triggers: Triggers::default() }
     }
 }
 

@@ -24,7 +24,7 @@ use eifel_base::units::Timestamp;
 use eifel_recovery::view::Negotiated;
 pub(crate) use rack::Overtaken;
 use rack::Rack;
-use triggers::Triggers;
+pub(crate) use triggers::Triggers;
 
 /// ACKs that may be under way to the sender. Beyond this number the oldest counts as received.
 const MOST_WAITING: usize = 4096;
@@ -65,7 +65,6 @@ pub(crate) struct SenderModel {
     /// near the sender is.
     missed_data: bool,
     detectors: EpisodeDetectors,
-    triggers: Triggers,
 }
 
 /// An ACK that the sender has not received. Few ACKs have reports, so these are stored separately.
@@ -123,13 +122,7 @@ impl SenderModel {
         self.last_sent = stream.last_sent;
         self.silence = Silence::new(stream.round_trip_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed));
         self.missed_data |= stream.out.iter().any(|sent| sent.missing);
-        let mut before = None;
-        for sent in stream.out.iter().filter(|sent| !sent.missing) {
-            self.silence.on_sent(sent.nanos);
-            if let Some(before) = before.replace(sent.nanos) {
-                self.triggers.on_new(sent.nanos, self.last_ack.max(before), self.silence.smoothed);
-            }
-        }
+        self.note_sent(stream);
         self.timer_since = stream.timer_since + trip;
         (self.follows_another, self.suspected_lost) = (false, false);
         let state = SenderState {
@@ -172,6 +165,17 @@ impl SenderModel {
         if let Some(ack) = received {
             let due = ack.nanos + trip;
             (self.last_ack, self.timer_since) = (due, due);
+        }
+    }
+
+    /// Notes when the outstanding data left.
+    fn note_sent(&mut self, stream: &Stream) {
+        let mut before = None;
+        for sent in stream.out.iter().filter(|sent| !sent.missing) {
+            self.silence.on_sent(sent.nanos);
+            if let Some(before) = before.replace(sent.nanos) {
+                self.models.triggers.on_new(sent.nanos, self.last_ack.max(before), self.silence.smoothed);
+            }
         }
     }
 
@@ -223,7 +227,7 @@ impl SenderModel {
         if self.una == self.nxt {
             self.timer_since = now;
         } else {
-            self.triggers.on_new(now, self.last_sent.max(self.last_ack), self.silence.smoothed);
+            self.models.triggers.on_new(now, self.last_sent.max(self.last_ack), self.silence.smoothed);
         }
         let block = Block { start: self.nxt, end: self.nxt + u64::from(len) };
         if let Some(rack) = &mut self.rack {
@@ -295,7 +299,7 @@ impl SenderModel {
             follows_another: self.follows_another,
         };
         let cause = self.models.explain(&resent);
-        self.triggers.add(&resent, stream.largest, point.round_trip_at_least());
+        self.models.triggers.add(&resent, stream.largest, point.round_trip_at_least());
         if let Some(rack) = &mut self.rack {
             rack.on_retransmission(block, now, data.stamp);
         }
@@ -349,7 +353,7 @@ impl SenderModel {
 
     /// Returns what made each of these retransmissions leave, in their order.
     pub(crate) fn triggers(&self) -> impl Iterator<Item = &Trigger> {
-        self.triggers.iter()
+        self.models.triggers.iter()
     }
 }
 

@@ -63,7 +63,7 @@ impl SenderModel {
         if let Some(rack) = &mut self.rack {
             rack.on_delivered(Block { start: self.una, end: ack.cumulative }, ack.due, ack.detector_echo);
         }
-        self.triggers.on_delivered(Block { start: self.una, end: ack.cumulative }, self.rack.as_ref());
+        self.models.triggers.on_delivered(Block { start: self.una, end: ack.cumulative }, self.rack.as_ref());
         if let Some(rack) = &mut self.rack {
             rack.remove_below(ack.cumulative);
         }
@@ -118,7 +118,7 @@ impl SenderModel {
     /// that was sent once, and the number of bytes that SACK blocks newly report.
     pub(crate) fn report(&mut self, ack: &Acknowledgement, advances: bool, due: u64) -> (Option<u64>, u64) {
         let (mut lowest, mut reported): (Option<u64>, u64) = (None, 0);
-        let (retransmitted, rack, triggers) = (&self.retransmitted, &mut self.rack, &mut self.triggers);
+        let (retransmitted, rack, triggers) = (&self.retransmitted, &mut self.rack, &mut self.models.triggers);
         let mut once = |gap: Block, echo| {
             if let Some(rack) = rack {
                 rack.on_delivered(gap, due, echo);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// What made the retransmissions of a sender leave, in their order.
 #[derive(Debug, Default)]
-pub(super) struct Triggers {
+pub(crate) struct Triggers {
     /// Each with the time when the retransmission left, in nanoseconds.
     found: Vec<(u64, Trigger)>,
     /// Those whose data were not reported yet, by the first position.
