@@ -118,6 +118,7 @@ mod tests {
             echo: None,
             stamp: None,
             plain: true,
+            answers: true,
         }
     }
 

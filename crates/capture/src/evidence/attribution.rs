@@ -13,8 +13,11 @@
 //!
 //! A missing or constant IP identification is no evidence and is ignored.
 
-use super::Answered;
+use super::{Answered, SegmentEvidence};
 use crate::order::Transmission;
+
+/// Retransmissions in a row that show a round trip.
+const IN_A_ROW: u32 = 3;
 
 /// The transmissions that an ACK may answer, counted from 0: from `first` to `last`, both included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,8 +33,6 @@ pub(crate) struct Candidates {
 /// Returns which of `transmissions`, in the order in which they left, `answer` may answer.
 /// `shortest` is the shortest round trip from here to the receiver and back, in nanoseconds.
 ///
-/// If an echo and the time contradict each other, as with a peer that rewrites timestamps, the time
-/// decides.
 pub(crate) fn candidates(transmissions: &[Transmission], answer: &Answered, shortest: u64) -> Candidates {
     let soonest = shortest - shortest / 16;
     let in_time = transmissions.iter().filter(|sent| sent.nanos.saturating_add(soonest) <= answer.when.nanos).count();
@@ -41,10 +42,11 @@ pub(crate) fn candidates(transmissions: &[Transmission], answer: &Answered, shor
     let all = Candidates { first: 0, last, by_echo: false };
     let Some(echo) = answer.echo else { return all };
     let stamped = |sent: &Transmission| sent.stamp() == Some(echo);
-    // Segments that waited behind others may have made all known round trips too long. So an echo
-    // decides, unless it comes much too soon.
-    let far = |sent: &Transmission| sent.nanos.saturating_add(shortest / 2) >= answer.when.nanos;
-    let last = transmissions.iter().rposition(|sent| stamped(sent) && !far(sent)).map_or(last, |place| place.max(last));
+    // Segments that waited behind others may have made all known round trips too long. So the echo of a
+    // timestamp that no earlier transmission had decides, however soon it comes.
+    let sent_before = |sent: &Transmission| stamped(sent) && sent.nanos < answer.when.nanos;
+    let later = transmissions.iter().position(sent_before).is_some_and(|place| place > last);
+    let last = transmissions.iter().rposition(sent_before).filter(|_| later).unwrap_or(last);
     let all = Candidates { last, ..all };
     // If a later transmission carries an equal timestamp, only the time has excluded it.
     let by_echo = !transmissions[last + 1..].iter().any(stamped);
@@ -61,6 +63,25 @@ pub(crate) fn candidates(transmissions: &[Transmission], answer: &Answered, shor
         Some(0) | None => all,
         Some(ruled_out) => Candidates { first: 0, last: ruled_out - 1, by_echo: true },
     }
+}
+
+/// Returns whether the receiver may be nearer than any round trip shows, as when all samples waited in the queue
+/// that other connections filled. Retransmissions show it that the sender delayed: each was answered much sooner
+/// than it had been delayed. An ACK of an original does not wait for its retransmission.
+pub(crate) fn is_nearer<'a>(segments: impl Iterator<Item = &'a SegmentEvidence>, shortest: u64) -> bool {
+    let answered = segments.filter_map(|one| {
+        let sent = one.transmissions.last().filter(|_| one.transmissions.len() > 1)?;
+        one.answer.map(|answer| (sent.nanos, answer.when.nanos)).filter(|(sent, answer)| sent <= answer)
+    });
+    let mut answered: Vec<_> = answered.collect();
+    answered.sort_unstable();
+    let (mut last, mut in_a_row) = (None, 0);
+    answered.into_iter().any(|(sent, answer)| {
+        let delayed = last.replace(answer).map_or(0, |last| sent.saturating_sub(last));
+        let took = answer - sent;
+        in_a_row = if 4 * took < delayed && 2 * took < shortest { in_a_row + 1 } else { 0 };
+        in_a_row == IN_A_ROW
+    })
 }
 
 #[cfg(test)]
@@ -110,7 +131,26 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_that_comes_too_soon_is_ignored() {
-        assert_eq!(answered(&[0, 500], &[7, 9], 550, Some(9)), (0, 0, false));
+    fn the_echo_of_a_timestamp_that_no_earlier_transmission_had_decides_however_soon_it_comes() {
+        // The handshake waited in a queue, and set a round trip that is much too long.
+        assert_eq!(answered(&[0, 500], &[7, 9], 501, Some(9)), (1, 1, true));
+        assert_eq!(answered(&[0, 500, 501], &[7, 9, 9], 502, Some(9)), (1, 2, true));
+        // No transmission is answered before it leaves.
+        assert_eq!(answered(&[0, 500], &[7, 9], 499, Some(9)), (0, 0, false));
+    }
+
+    #[test]
+    fn quick_answers_to_delayed_retransmissions_show_a_near_receiver() {
+        let near = |delay: u64, took: u64| {
+            let segments = (0..4).map(|number: u64| {
+                let sent = 1_000_000 + number * (delay + took);
+                let mut one = SegmentEvidence::new(10 * number + 10, Transmission::new(10 * number, 10, 10, None));
+                one.transmissions.push(Transmission::new(10 * number, 10, sent, None));
+                one.answer = Some(Answered { when: When { nanos: sent + took, frame: 1 }, echo: None, up_to: None });
+                one
+            });
+            is_nearer(segments.collect::<Vec<_>>().iter(), 100)
+        };
+        assert!(near(170, 40) && !near(160, 40) && !near(1000, 50) && !near(10, 1000));
     }
 }

@@ -3,17 +3,18 @@
 
 mod acknowledged;
 mod attribution;
+mod hidden;
 mod newly_acked;
 mod receiver_reports;
 mod segment;
 mod unreported;
 
 pub(crate) use acknowledged::Acknowledged;
-pub(crate) use attribution::candidates;
+pub(crate) use attribution::{Candidates, candidates, is_nearer};
 pub(crate) use receiver_reports::Arrived;
 #[cfg(test)]
 pub(crate) use segment::AcksWithoutNews;
-pub(crate) use segment::{Answered, REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence};
+pub(crate) use segment::{Answered, Filled, REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence};
 
 use std::collections::BTreeMap;
 
@@ -22,6 +23,7 @@ use crate::result::When;
 use crate::stream::{Acknowledgement, Stream};
 use eifel_base::ranges::{Block, Ranges};
 use eifel_base::units::Timestamp;
+use hidden::Refusal;
 use newly_acked::NewlyAcked;
 use receiver_reports::ReceiverReports;
 use unreported::{MOST_OVERTAKEN, Unreported};
@@ -218,9 +220,10 @@ impl Evidence {
         &mut self,
         first: Option<Transmission>,
         (block, passing): (Block, &Transmission),
-        frame: u64,
         dropped: Option<u64>,
+        point: &CapturePoint,
     ) -> Part {
+        let (frame, shortest) = (point.when.frame, point.receiver_rtt().unwrap_or(0));
         if self.segments.len() >= MOST_REMEMBERED
             && let Some((forgotten, _)) = self.segments.pop_first()
         {
@@ -236,6 +239,8 @@ impl Evidence {
         let (stamp, number) = if first.missing { Default::default() } else { (first.stamp, first.number) };
         let first = Transmission { stamp, stamped, number, ..first };
         let refused = self.refuses(&first);
+        let may_be_refused = self.receiver_reports.hidden.may_be_refused(&first, shortest);
+        let may_be_left_out = self.receiver_reports.hidden.may_be_left_out(&self.receiver_reports, block);
         let gap = self.sacked.highest().is_some_and(|highest| highest > block.end).then_some(frame);
         let is_new = !self.segments.contains_key(&block.start);
         // A part that is cut off a segment was sent as often as the whole.
@@ -246,6 +251,8 @@ impl Evidence {
         let one = self.segments.entry(block.start).or_insert_with(|| {
             let mut one = SegmentEvidence { refused, dropped, ..SegmentEvidence::new(block.end, first) };
             one.first.behind = behind;
+            one.first.may_be_refused = may_be_refused;
+            one.first.may_be_left_out = may_be_left_out;
             one.transmissions.extend(before);
             Box::new(one)
         });
@@ -322,7 +329,8 @@ impl Evidence {
             // If the ACK echoes a newer timestamp than the filler's, it is not the first ACK after
             // the filler arrived. The first one was lost.
             let later = matches!((filler.stamp(), ack.echo), (Some(stamp), Some(echo)) if stamp.precedes(echo));
-            filled_by = Some(filler.nanos).filter(|_| !later);
+            let takes = if self.unreported.takes == 0 { shortest } else { self.unreported.takes };
+            filled_by = Some(Filled { sent: filler.nanos, takes }).filter(|_| !later);
             self.unreported.takes = ack.when.nanos - filler.nanos;
             self.unreported.answered = (filler.nanos, block.start);
             let echoes = filler.stamp().is_some() && filler.stamp() == ack.echo;
@@ -359,6 +367,7 @@ impl Evidence {
             }
         }
         self.sacked.remove_below(block.end, |_| {});
+        self.receiver_reports.hidden.on_advance(block.end);
     }
 
     /// Handles an ACK of new data after all repairs were acknowledged.
@@ -390,8 +399,13 @@ impl Evidence {
             }
         }
         let implied = ack.reports.dsack.is_none() && !news && self.implies_duplicate(stream, ack, point);
-        let refuses = ack.plain && !ack.advances && !news && ack.reports.dsack.is_none();
+        let refuses = ack.answers && !ack.advances && !news && ack.reports.dsack.is_none();
         if let Some(echo) = ack.echo.filter(|_| point.sack && refuses) {
+            self.receiver_reports.hidden.on_refusal(Refusal {
+                nanos: ack.when.nanos,
+                cumulative: ack.cumulative,
+                echo,
+            });
             let mut refuses = false;
             for start in &self.active {
                 refuses |= self.segments.get_mut(start).is_some_and(|one| one.on_ack_without_news(echo));
@@ -400,7 +414,7 @@ impl Evidence {
                 self.receiver_reports.on_refusal(ack.when.nanos);
             }
         }
-        if refuses && !point.sack {
+        if refuses && ack.plain && !point.sack {
             self.on_possible_duplicate(stream.una, ack.when.nanos, point.receiver_rtt().unwrap_or(0));
         }
         let explained = implied && self.on_unreported(ack, point);
@@ -427,6 +441,7 @@ impl Evidence {
                 self.sacked.add(*block);
             }
         }
+        self.receiver_reports.hidden.on_gap_edges(ack, self.sacked.highest());
         if ack.reports.count > 0 || !point.sack && stream.duplicates >= MANY_DUPLICATES {
             self.receiver_reports.last_loss_sign = ack.when.nanos;
         }

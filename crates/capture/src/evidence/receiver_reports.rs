@@ -3,6 +3,7 @@
 //! A report shows two things. Data in it have arrived, so a later transmission of them is needless.
 //! Data below it are missing, so from then on the sender has a reason to send them again.
 
+use super::hidden::Hidden;
 use crate::result::When;
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
@@ -49,6 +50,7 @@ pub(crate) struct ReceiverReports {
     last_old_ack: u64,
     /// When an ACK without news last seemed to refuse an old timestamp, in nanoseconds.
     last_refusal: Option<u64>,
+    pub(crate) hidden: Hidden,
 }
 
 impl ReceiverReports {

@@ -30,10 +30,9 @@ pub(crate) struct SegmentEvidence {
     /// The frame of the next ACK of new data. `None` unless it shows that data sent between the
     /// first and the second transmission arrived after the segment.
     pub(crate) in_order: Option<u64>,
-    /// When the transmission left, in nanoseconds, that filled the gap below the segment. `None`
-    /// unless the ACK of that transmission covers the segment too, which shows that the segment had
-    /// arrived before.
-    pub(crate) arrived_before: Option<u64>,
+    /// The transmission that filled the gap below the segment. `None` unless the ACK of that transmission
+    /// covers the segment too, which shows that the segment had arrived before.
+    pub(crate) arrived_before: Option<Filled>,
     /// The index of the transmission that filled the gap at the front of the window with the
     /// segment.
     pub(crate) filler: Option<usize>,
@@ -43,6 +42,15 @@ pub(crate) struct SegmentEvidence {
     /// The frame in which a router reports that it dropped the first transmission.
     pub(crate) dropped: Option<u64>,
     pub(crate) without_news: AcksWithoutNews,
+}
+
+/// The transmission that filled a gap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filled {
+    /// When it left, in nanoseconds.
+    pub(crate) sent: u64,
+    /// How long the one before it took, in nanoseconds. If it took longer, others may have overtaken it.
+    pub(crate) takes: u64,
 }
 
 /// What the ACKs without news that follow a segment's answer may answer.
@@ -69,6 +77,8 @@ pub(crate) struct FirstTransmission {
     /// data, and refused its old timestamp (RFC 7323, section 5.3). Or none came, because one had come
     /// shortly before.
     pub(crate) may_be_refused: bool,
+    /// Whether the receiver may have got it before, though the SACK that showed the gap leaves it out.
+    pub(crate) may_be_left_out: bool,
 }
 
 /// The first ACK that covers a segment.
@@ -95,6 +105,7 @@ impl SegmentEvidence {
                 within_whole: None,
                 reported: None,
                 may_be_refused: false,
+                may_be_left_out: false,
             },
             answer: None,
             duplicates: Vec::new(),
@@ -152,8 +163,10 @@ impl SegmentEvidence {
         self.answer.is_none_or(|answer| answer.up_to.is_some())
     }
 
-    /// Returns the index of the last transmission that an ACK at `now` can answer.
+    /// Returns the index of the last transmission that an ACK at `now` can answer. The path may be a little faster
+    /// than the `shortest` round trip.
     pub(crate) fn latest_that_arrived(&self, now: u64, shortest: u64) -> Option<usize> {
-        self.transmissions.iter().rposition(|sent| sent.nanos.saturating_add(shortest) <= now)
+        let soonest = shortest - shortest / 16;
+        self.transmissions.iter().rposition(|sent| sent.nanos.saturating_add(soonest) <= now)
     }
 }

@@ -34,8 +34,8 @@ impl Unreported {
     }
 
     /// Estimates when the segment that an ACK answers left, from the current delay of the path.
-    fn left(&self, ack: &Acknowledgement, shortest: u64) -> u64 {
-        ack.when.nanos.saturating_sub(self.takes.max(shortest))
+    fn left(&self, ack: &Acknowledgement, point: &CapturePoint) -> u64 {
+        ack.when.nanos.saturating_sub(self.takes.max(point.receiver_rtt().unwrap_or(0)))
     }
 
     /// Returns the retransmissions behind the last one that an ACK answers, as far as an ACK at `now`
@@ -62,8 +62,12 @@ impl Evidence {
         if !ack.plain || ack.advances || ack.cumulative != stream.una || self.reports {
             return false;
         }
-        let shortest = point.receiver_rtt().unwrap_or(0);
-        point.sack || !stream.out.has_sent_about(self.unreported.left(ack, shortest), shortest / 4)
+        let (shortest, left) = (point.receiver_rtt().unwrap_or(0), self.unreported.left(ack, point));
+        // The delay of the path differs most from that of the last repair when its queue fills again.
+        let longest = stream.round_trip_estimate(None).map_or(0, |(smoothed, variation)| smoothed + 4 * variation);
+        let from = left.min(ack.when.nanos.saturating_sub(longest)).saturating_sub(shortest / 4);
+        let until = ack.when.nanos.saturating_sub(shortest - shortest / 4);
+        point.sack || !stream.out.has_sent_between(from, until)
     }
 
     /// Assigns an unreported duplicate to a transmission: the one whose time fits the current delay
@@ -76,7 +80,7 @@ impl Evidence {
         if !point.sack {
             return self.on_next_unreported(ack, shortest);
         }
-        let left = self.unreported.left(ack, shortest);
+        let left = self.unreported.left(ack, point);
         // The first block holds the segment that caused the ACK (RFC 2018, section 4), if that lies
         // above the gap.
         let place = ack.reports.sacks().first().copied();

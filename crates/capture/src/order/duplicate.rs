@@ -116,6 +116,12 @@ impl DuplicateFrames {
         self.identifications.follows(identification)
     }
 
+    /// Returns how many packets are missing before one that has just passed, as [`Identifications::skips`] does.
+    #[inline(always)]
+    pub(crate) fn skips(&self, identification: u16) -> u32 {
+        self.identifications.skips(identification)
+    }
+
     /// Returns the number of a packet that has just passed, as [`Identifications::number`] does.
     pub(crate) fn number(&self, identification: u16) -> u32 {
         self.identifications.number(identification)

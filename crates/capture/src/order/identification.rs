@@ -113,6 +113,15 @@ impl Identifications {
         }
     }
 
+    /// Returns how many values before that of a packet that has just passed have not passed, if the sender
+    /// counts: packets between this one and the one before it did not come here, or not yet. At most 31.
+    #[inline(always)]
+    pub(crate) fn skips(&self, identification: u16) -> u32 {
+        // The value before 1 is 0, which tells nothing.
+        let follows = self.passed[0] & 2 != 0 || self.newest != identification || identification <= 1;
+        if follows || !self.counts() { 0 } else { (u32::from_le_bytes(self.passed) >> 1).trailing_zeros().min(31) }
+    }
+
     /// Returns whether an equal identification shows a duplicate, because it changes from packet to
     /// packet.
     pub(crate) fn varies(&self) -> bool {
@@ -172,6 +181,25 @@ mod tests {
         };
         assert!((1..10).chain([12, 11]).all(|identification| !repeats(identification)));
         assert_eq!([9, 10, 11, 12, 13, 10].map(repeats), [true, false, true, true, false, true]);
+    }
+
+    #[test]
+    fn a_value_that_is_left_out_shows_a_packet_that_did_not_come() {
+        let mut known = Identifications::default();
+        let mut skips = |identification| {
+            known.on_packet(identification);
+            known.skips(identification)
+        };
+        assert!((1..8).all(|identification| skips(identification) == 0));
+        assert_eq!([8, 10, 11, 9, 13, 0, 14].map(&mut skips), [0, 1, 0, 0, 1, 0, 0]);
+        assert_eq!([18, 120].map(&mut skips), [3, 31]);
+        // Zero has no place among the values, and no packet before the first ones is known.
+        assert_eq!([0xfffe, 0xffff, 1, 2].map(skips), [0, 0, 0, 0]);
+        let mut drawn = Identifications::default();
+        assert!([7, 9].into_iter().all(|identification| {
+            drawn.on_packet(identification);
+            drawn.skips(identification) == 0
+        }));
     }
 
     #[test]

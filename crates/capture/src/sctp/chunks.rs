@@ -128,7 +128,7 @@ impl Chunks {
         let acknowledged = Some(self.last_sack.frame).filter(|frame| position < self.una && *frame > 0);
         let above = Block { start: position.max(self.una), ..block };
         let arrived = evidence.receiver_reports.arrived(acknowledged, above);
-        let part = evidence.add(first, (block, &passing), point.when.frame, None);
+        let part = evidence.add(first, (block, &passing), None, point);
         let cause = self.cause(position, point);
         self.last_again = (point.when.frame, Some(cause));
         self.last_sent = point.when.nanos;
@@ -308,6 +308,7 @@ impl Chunks {
             has_reported: self.retransmissions.evidence.reports,
             copies: self.retransmissions.may_report_copies(self.counts.segments),
             lossy: self.counts.bytes_not_seen > 0,
+            nearer: false,
             shortest: point.receiver_rtt().unwrap_or(0),
             until: point.when.nanos,
             midstream: (self.una >= MIDSTREAM).then_some(began),

@@ -23,6 +23,9 @@ pub(crate) struct Acknowledgement {
     pub(crate) stamp: Option<Timestamp>,
     /// Whether it has no payload, SYN or FIN, and an unchanged window.
     pub(crate) plain: bool,
+    /// Whether it has no payload, SYN or FIN, and is not sent for its window: Linux announces a larger
+    /// one by itself only if it is twice the last (`tcp_cleanup_rbuf`).
+    pub(crate) answers: bool,
 }
 
 /// The SACK blocks and the DSACK of an ACK.
@@ -49,7 +52,7 @@ impl Acknowledgement {
     pub(crate) fn of_new(ack: &NewAck, frame: u64, plain: bool) -> Self {
         let &NewAck { nanos, cumulative, stamp, echo } = ack;
         let (when, reports) = (When { nanos, frame }, Reports::default());
-        Self { when, cumulative, advances: true, reports, echo, stamp, plain }
+        Self { when, cumulative, advances: true, reports, echo, stamp, plain, answers: plain }
     }
 }
 
@@ -166,8 +169,20 @@ impl Stream {
         self.estimate.sample(nanos);
     }
 
-    /// Unwraps the SACK blocks and separates a DSACK from them (RFC 2883, section 4).
-    pub(crate) fn read(&self, segment: &Segment, cumulative: u64, plain: bool, when: When) -> Option<Acknowledgement> {
+    /// Returns whether an ACK with this window is no mere update of the window.
+    pub(crate) fn answers(&self, bare: bool, window: u32) -> bool {
+        bare && u64::from(window) < 2 * self.window().max(1)
+    }
+
+    /// Unwraps the SACK blocks and separates a DSACK from them (RFC 2883, section 4). The ACK is
+    /// `plain`, and `answers` a packet.
+    pub(crate) fn read(
+        &self,
+        segment: &Segment,
+        cumulative: u64,
+        (plain, answers): (bool, bool),
+        when: When,
+    ) -> Option<Acknowledgement> {
         let initial = self.initial?;
         let mut reports = Reports::default();
         let blocks = segment.options.sack.as_slice();
@@ -188,7 +203,7 @@ impl Stream {
         }
         let (stamp, echo) = stamp_and_echo(segment.options.timestamps);
         let advances = cumulative > self.una;
-        Some(Acknowledgement { when, cumulative, advances, reports, echo, stamp, plain })
+        Some(Acknowledgement { when, cumulative, advances, reports, echo, stamp, plain, answers })
     }
 }
 

@@ -200,7 +200,8 @@ impl Connection {
         let mut took = None;
         if flags.has(Flags::ACK) {
             self.sacks |= !segment.options.sack.is_empty();
-            if self.directions[1 - side].is_some() {
+            if let Some(direction) = &mut self.directions[1 - side] {
+                direction.on_numbered_ack(self.sides[side].duplicates.skips(packet.identification), when);
                 took = self.on_ack(segment, side, when);
             }
         }

@@ -8,6 +8,7 @@ use super::loss_state::LossState;
 use crate::cause::reported;
 use crate::frame::decode::TooBig;
 use crate::order::{CapturePoint, Follows, NewAck};
+use crate::result::When;
 use crate::stream::{Acknowledgement, Arrival, Data, HALF, QuietAck, Stream, is_bare, stamp_and_echo};
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
@@ -133,6 +134,16 @@ impl Direction {
         losses.path_mtu.on_message(&sent, most, (stream.una, stream.nxt), point.when);
     }
 
+    /// Records how many identifications an ACK `skips`: these ACKs were lost.
+    #[inline(always)]
+    pub(crate) fn on_numbered_ack(&mut self, skips: u32, when: When) {
+        if skips > 0
+            && let Some(losses) = self.losses.as_mut().filter(|losses| !losses.is_idle())
+        {
+            losses.retransmissions.evidence.receiver_reports.hidden.on_missing_acks(when.nanos, skips);
+        }
+    }
+
     /// Returns an ACK without SACK blocks as a quiet one; `None` if it needs the full path.
     #[inline(always)]
     pub(crate) fn quiet(&self, ack: Seq, bare: bool, window: (u32, u16)) -> Option<QuietAck> {
@@ -229,6 +240,7 @@ impl Direction {
             self.stream.out.shrink();
             return took;
         }
+        let answers = self.stream.answers(bare, window.0);
         let plain = self.stream.on_window(bare, window);
         if cumulative > self.stream.nxt {
             return None;
@@ -237,7 +249,7 @@ impl Direction {
         if cumulative + HALF < self.stream.una {
             return None;
         }
-        self.on_full_ack(segment, cumulative, plain, point)
+        self.on_full_ack(segment, cumulative, (plain, answers), point)
     }
 
     /// Takes the initial sequence number that an ACK shows, if the end has sent a SYN with another one
@@ -265,11 +277,17 @@ impl Direction {
 
     #[cold]
     #[inline(never)]
-    fn on_full_ack(&mut self, segment: &Segment, cumulative: u64, plain: bool, point: &CapturePoint) -> Option<u64> {
-        let ack = self.stream.read(segment, cumulative, plain, point.when)?;
+    fn on_full_ack(
+        &mut self,
+        segment: &Segment,
+        cumulative: u64,
+        kind: (bool, bool),
+        point: &CapturePoint,
+    ) -> Option<u64> {
+        let ack = self.stream.read(segment, cumulative, kind, point.when)?;
         let (stream, losses) = self.woken(point);
         let repeats = cumulative == stream.una && stream.nxt > stream.una;
-        if repeats && (plain || ack.reports.count > 0) {
+        if repeats && (ack.plain || ack.reports.count > 0) {
             stream.duplicates += 1;
         }
         stream.last_ack = point.when.nanos;

@@ -69,6 +69,7 @@ impl Connection {
             }
         }
         if let Some((direction, quiet)) = quiet {
+            direction.on_numbered_ack(from.duplicates.skips(identification), when);
             let point =
                 CapturePoint { when, to_receiver: from.round_trip.stored(), to_sender: to.round_trip.stored(), sack };
             if let Some(took) = direction.on_quiet(quiet, stamps, &point) {
@@ -91,7 +92,6 @@ impl Connection {
             let (stamp, echo) = stamp_and_echo(stamps);
             let left = direction.stream.order.departure(stamp, &point);
             let (seq, len, numbered) = (common.seq(), common.payload_len, from.duplicates.counts());
-            let follows = from.duplicates.follows(identification);
             let data = Data {
                 seq,
                 len,
@@ -102,7 +102,7 @@ impl Connection {
                 identification,
                 number,
                 numbered,
-                follows,
+                follows: from.duplicates.follows(identification),
                 left,
                 echo,
             };

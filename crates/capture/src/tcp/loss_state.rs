@@ -6,7 +6,7 @@
 
 use super::recent_packets::RecentPackets;
 use crate::cause::{DirectionId, InFlight, PathMtu, Retransmissions, SenderModel};
-use crate::evidence::{Acknowledged, Part, REORDERED_WITHIN};
+use crate::evidence::{Acknowledged, Part, REORDERED_WITHIN, is_nearer};
 use crate::order::{CapturePoint, Follows, Transmission};
 use crate::result::{Cause, Cost, Counts, Number, Retransmission, Vantage, When};
 use crate::stream::{Acknowledgement, Data, Stream};
@@ -249,7 +249,7 @@ impl LossState {
     /// Records one more transmission of a segment.
     fn repeat(&mut self, first: Option<Transmission>, block: Block, data: &Data, point: &CapturePoint) -> Part {
         let dropped = self.path_mtu.report(block.start);
-        self.retransmissions.evidence.add(first, (block, &passing(block, data, point)), point.when.frame, dropped)
+        self.retransmissions.evidence.add(first, (block, &passing(block, data, point)), dropped, point)
     }
 
     fn add(
@@ -337,6 +337,7 @@ impl LossState {
         let (model, named) = self.model.explained();
         let explained = self.retransmissions.explained(named.into_iter().zip(self.model.triggers()));
         let evidence = &self.retransmissions.evidence;
+        let shortest = point.receiver_rtt().unwrap_or(0);
         let circumstances = Circumstances {
             at_receiver: point.vantage() == Vantage::Receiver && !evidence.lost_behind,
             at_sender: point.is_known_next_to_sender(),
@@ -346,7 +347,8 @@ impl LossState {
             has_reported: evidence.reports,
             copies: self.retransmissions.may_report_copies(counts.bytes),
             lossy: counts.bytes_not_seen > 0,
-            shortest: point.receiver_rtt().unwrap_or(0),
+            nearer: is_nearer(evidence.segments.values().map(|one| &**one), shortest),
+            shortest,
             until: point.when.nanos,
             midstream,
         };

@@ -3,7 +3,7 @@
 //! A retransmission is spurious if every byte of it had an earlier transmission that reached the
 //! receiver, even if that transmission arrived after the retransmission left.
 
-use crate::evidence::{REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence, candidates};
+use crate::evidence::{Candidates, REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence, candidates};
 use crate::order::{Original, Transmission};
 use crate::result::{Confidence, Verdict, When};
 
@@ -45,6 +45,8 @@ pub(crate) struct Circumstances {
     pub(crate) has_reported: bool,
     /// Whether a duplicate that it reports may be a copy that the network made.
     pub(crate) copies: bool,
+    /// Whether the receiver may be nearer than that.
+    pub(crate) nearer: bool,
     /// Shortest round trip from here to the receiver and back, in nanoseconds.
     pub(crate) shortest: u64,
     /// Whether ACKs cover data that the capture never showed: it lost packets, or they took another way.
@@ -87,6 +89,10 @@ const MAY_BE_REFUSED: Judged = judged(
     None,
 );
 
+/// The identifications of the ACKs show that one is missing where the report would be.
+pub(crate) const MAY_MISS_REPORT: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "the ACK that would report a duplicate may have been lost", None);
+
 /// The receiver has reported duplicates of data that was sent once.
 const MAY_BE_A_COPY: Judged =
     judged(Verdict::Undecidable, Confidence::Weak, "the reported duplicate may be a copy that the network made", None);
@@ -103,6 +109,8 @@ const IN_TIME: &str = "the answer comes one round trip after it";
 pub(crate) const BY_ECHO: &str = "the ACK echoes the timestamp of this transmission or of a later one";
 /// The reason of the verdict "spurious" by the ACK after that of the retransmission, as in F-RTO.
 pub(crate) const IN_ORDER: &str = "data sent before it, and only once, arrived after it";
+/// The reason of the verdict "needed" if either transmission can have filled a gap.
+pub(crate) const NO_REPORT: &str = "later data arrived before it, and no duplicate is reported";
 /// The reason of the verdict "needed" without SACK if no ACK without news came that a duplicate would cause.
 pub(crate) const NO_DUPLICATE: &str = "no duplicate was acknowledged after it";
 /// The reason of the verdict "spurious" if a duplicate was answered without a report.
@@ -153,9 +161,7 @@ impl SegmentEvidence {
         if let Some(frame) = dropped {
             return by_router(frame);
         }
-        // Of retransmissions that leave together, one ACK may answer all.
-        let after = |filled: u64| self.transmissions[index].nanos >= filled + circumstances.shortest / 4;
-        if self.arrived_before.is_some_and(after) {
+        if self.was_behind(index, answered.when, circumstances) {
             return judged(Spurious, Likely, "it had arrived before the gap below it was filled", answer);
         }
         let may_answer_original = self.may_answer_original(index, circumstances);
@@ -163,7 +169,7 @@ impl SegmentEvidence {
         let refused = refused && !circumstances.at_sender;
         if candidates.first >= index {
             return match () {
-                () if may_answer_original => LATE_ORIGINAL,
+                () if may_answer_original || self.has_another(&candidates) => LATE_ORIGINAL,
                 () if self.first.may_be_refused || refused => MAY_BE_REFUSED,
                 () => judged(Needed, Likely, BY_ECHO, answer),
             };
@@ -180,9 +186,7 @@ impl SegmentEvidence {
         }
         match (circumstances.reports, self.gap) {
             // Not certain: the ACK that reported the duplicate may have been lost.
-            (true, Some(_)) => {
-                judged(Needed, Likely, "later data arrived before it, and no duplicate is reported", answer)
-            }
+            (true, Some(_)) => judged(Needed, Likely, NO_REPORT, answer),
             (false, Some(_)) if may_answer_original => LATE_ORIGINAL,
             (false, Some(_)) => judged(Needed, Likely, "later data arrived before it", answer),
             // Here the lack of a reported duplicate shows little: no data were missing, so some
@@ -232,7 +236,7 @@ impl SegmentEvidence {
     fn is_unreported_and_near(&self, index: usize, answered: When, circumstances: &Circumstances) -> bool {
         let took = answered.nanos.saturating_sub(self.transmissions[index].nanos);
         let near = circumstances.has_reported && took >= circumstances.shortest / 2;
-        self.duplicates.is_empty() && (near || circumstances.shortest < SHORT_ROUND_TRIP)
+        self.duplicates.is_empty() && (near || circumstances.nearer || circumstances.shortest < SHORT_ROUND_TRIP)
     }
 
     /// Judges the transmission at `index` of a segment whose first transmission was not seen.
@@ -277,6 +281,21 @@ impl SegmentEvidence {
         }
         let evidence = Some(answered.when.frame);
         Judged { verdict: Verdict::Needed, confidence: Confidence::Likely, reason: IN_TIME, evidence }
+    }
+
+    /// Returns whether the segment had arrived before the gap below it was filled: the ACK of what filled it came too
+    /// soon for the transmission at `index`. Of retransmissions that leave together, one ACK may answer all.
+    fn was_behind(&self, index: usize, answered: When, circumstances: &Circumstances) -> bool {
+        let sent = self.transmissions[index].nanos;
+        self.arrived_before.is_some_and(|filled| {
+            sent >= filled.sent + circumstances.shortest / 4 && sent + filled.takes > answered.nanos
+        })
+    }
+
+    /// Returns whether, of the transmissions before those that filled the gap, another one arrived, and perhaps the
+    /// original.
+    fn has_another(&self, filled_by: &Candidates) -> bool {
+        self.duplicates.len() >= self.transmissions.len() - filled_by.first
     }
 
     /// Returns whether an ACK without news may answer the original, which the transmission at `index`
@@ -339,7 +358,7 @@ impl SegmentEvidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{AcksWithoutNews, Answered};
+    use crate::evidence::{AcksWithoutNews, Answered, Filled};
     use eifel_base::units::Timestamp;
     use eifel_testkit::random::Random;
     use eifel_testkit::{digest, golden};
@@ -387,7 +406,8 @@ mod tests {
             duplicates,
             gap,
             in_order,
-            arrived_before: arrived_before.map(|_| random.near(&[filled])),
+            arrived_before: arrived_before
+                .map(|_| Filled { sent: random.near(&[filled]), takes: random.near(&[1, SHORTEST]) }),
             original: random.one_of(&original),
             first,
             filler: None,
@@ -419,6 +439,38 @@ mod tests {
     }
 
     #[test]
+    fn what_filled_a_gap_late_may_have_been_overtaken() {
+        let sent = |nanos| Transmission::new(0, 10, nanos, None);
+        let circumstances = Circumstances { shortest: SHORTEST, at_sender: true, ..Circumstances::default() };
+        let judge = |answered, takes| {
+            let mut one = SegmentEvidence::new(10, sent(1000));
+            one.transmissions.push(sent(8000));
+            one.answer = Some(Answered { when: When { nanos: answered, frame: 3 }, echo: None, up_to: None });
+            one.arrived_before = Some(Filled { sent: 7900, takes });
+            one.judge(1, &circumstances).verdict
+        };
+        // The repair below it left 100 before it. The ACK comes too soon for what takes as long as the repair before that.
+        assert_eq!([judge(8100, 200), judge(8199, 200)], [Verdict::Spurious; 2]);
+        assert_eq!([judge(8200, 200), judge(9000, 200)], [Verdict::Undecidable; 2]);
+    }
+
+    #[test]
+    fn one_of_several_earlier_transmissions_that_arrived_may_be_the_original() {
+        let sent = |nanos, stamp| Transmission::new(0, 10, nanos, Some(Timestamp(stamp)));
+        let mut one = SegmentEvidence::new(10, sent(1000, 1));
+        [sent(2000, 2), sent(3000, 3), sent(4000, 4)].into_iter().for_each(|again| one.transmissions.push(again));
+        let answer = When { nanos: 4100, frame: 3 };
+        one.answer = Some(Answered { when: answer, echo: Some(Timestamp(4)), up_to: None });
+        let circumstances =
+            Circumstances { shortest: SHORTEST, reports: true, at_sender: true, ..Circumstances::default() };
+        let judge = |one: &SegmentEvidence| [1, 2, 3].map(|index| one.judge(index, &circumstances).verdict);
+        assert_eq!(judge(&one), [Verdict::Needed; 3]);
+        // A report that comes later is of one of the first three.
+        one.duplicates.push(When { nanos: 4900, frame: 4 });
+        assert_eq!(judge(&one), [Verdict::Undecidable, Verdict::Undecidable, Verdict::Spurious]);
+    }
+
+    #[test]
     fn verdicts_on_drawn_evidence_match_the_golden() {
         let (mut random, mut text) = (Random(1), String::new());
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
@@ -435,6 +487,7 @@ mod tests {
                     reports: coin(),
                     has_reported: coin(),
                     copies: coin(),
+                    nearer: coin(),
                     shortest: SHORTEST * u64::from(!coin()),
                     lossy: coin(),
                     until: random.one_of(&[1000, u64::MAX]),

@@ -8,7 +8,7 @@ use crate::evidence::{Arrived, Evidence, Part, SegmentEvidence};
 use crate::order::Original;
 use crate::result::{Cause, Confidence, Timing, Verdict, When};
 use eifel_base::ranges::Block;
-use judge::{ANSWERED, BY_ECHO, EITHER, IN_ORDER, LATE_ORIGINAL, NO_DUPLICATE, OVERTAKEN};
+use judge::{ANSWERED, BY_ECHO, EITHER, IN_ORDER, LATE_ORIGINAL, MAY_MISS_REPORT, NO_DUPLICATE, NO_REPORT, OVERTAKEN};
 
 /// One retransmitted segment, or one chunk.
 #[derive(Clone, Debug)]
@@ -100,7 +100,14 @@ impl Row {
         };
         let is_syn = self.known == Some(Cause::Syn);
         let judge = if is_syn { SegmentEvidence::judge_syn } else { SegmentEvidence::judge };
-        let all = known.map(|(one, index)| judge(one, index, circumstances));
+        let all = known.map(|(one, index)| match judge(one, index, circumstances) {
+            Judged { reason: NO_REPORT, .. }
+                if evidence.receiver_reports.hidden.may_miss_report(one, index, circumstances.shortest) =>
+            {
+                MAY_MISS_REPORT
+            }
+            judged => judged,
+        });
         all.max_by_key(|judged| (rank(judged), judged.confidence)).unwrap_or(Judged {
             verdict: Verdict::Undecidable,
             confidence: Confidence::Weak,

@@ -90,7 +90,7 @@ impl Waiting {
     fn with(&self, reports: Option<Reports>) -> Acknowledgement {
         let &Self { when, cumulative, plain, stamp, echo, .. } = self;
         let reports = reports.unwrap_or_default();
-        Acknowledgement { when, cumulative, advances: false, reports, echo, stamp, plain }
+        Acknowledgement { when, cumulative, advances: false, reports, echo, stamp, plain, answers: plain }
     }
 }
 

@@ -340,6 +340,7 @@ fn run(sack: bool, steps: Vec<Step>) {
                     echo: stamp.map(|stamp| Timestamp(stamp * 40)),
                     stamp: stamp.map(Timestamp),
                     plain,
+                    answers: plain,
                 };
                 model.on_ack(&ack, &point);
                 naive.waiting.push(ack);
@@ -392,6 +393,7 @@ fn an_ack_does_not_report_data_again_that_sack_reported() {
             echo: None,
             stamp: None,
             plain: true,
+            answers: true,
         }
     };
     let mut model = SenderModel { nxt: 50, ..SenderModel::default() };
