@@ -161,6 +161,12 @@ def test_the_picture_has_each_sender_where_the_search_found_it(stored: dict[str,
     place = pictures.frontier(stored).axes[0]
     shown = {text.get_text(): text.xy for text in place.texts}
     assert shown.pop("no detection") == (0, 0)
+    triangles = [line.get_xydata()[0] for line in place.lines if line.get_marker() == "^"]
+    for (name, (told, _)), triangle in zip(pictures.WIRE.items(), triangles, strict=True):
+        share, (_, high), gain = pictures.point(stored["wire"][name])
+        # The name is at the end of the interval.
+        assert shown.pop(f"{told}, on Linux's wire") == (high, gain)
+        assert triangle == pytest.approx((share, gain))
     expected = {
         told: (pictures.point(stored[name])[0], pictures.point(stored[name])[2])
         for name, (told, _) in pictures.SENDERS.items()

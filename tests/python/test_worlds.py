@@ -40,11 +40,11 @@ RECOVERIES: dict[str, Any] = {"rfc6675": "rfc6675", "rack-tlp": {"name": "rack-t
 
 
 @pytest.mark.parametrize("recover", RECOVERIES)
-@pytest.mark.parametrize("detect", questions.SHARED_CLOCK)
+@pytest.mark.parametrize("detect", ["linux", "eifel-f-rto-dsack"])
 def test_the_page_shows_the_worlds_on_a_clock_that_neighbours_share(detect: str, recover: str) -> None:
     page = (Path(__file__).parents[2] / "docs" / "internals" / "worlds.md").read_text(encoding="utf-8")
-    scenario = questions.scenario(detect, "option-1")
-    scenario["flow"][0]["sender"]["recover"] = RECOVERIES[recover]
+    scenario = questions.scenario("eifel-timestamps, plain", "option-1")
+    scenario["flow"][0]["sender"] |= {"detect": detect, "recover": RECOVERIES[recover]}
     for late_ms, arrival in ((10, "ahead"), (60, "behind")):
         failed = eifel.small_worlds(scenario, segments=4, late_ms=late_ms, threads=2).failed
         shown = ("false-verdict", "false-undo", "unpaid", "missed", "undecided")

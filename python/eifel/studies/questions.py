@@ -33,15 +33,9 @@ FAILURES = ("false-verdict", "missed", "undecided", "false-undo", "loss-undone",
 """The possible failures in a world; see docs/internals/worlds.md."""
 
 
-SHARED_CLOCK: dict[str, tuple[Any, dict[str, Any]]] = {
-    name: (name, dict(rfc3522.CLOCK)) for name in ("linux", "eifel-f-rto-dsack")
-}
-"""Detectors for timestamps that neighbours share. docs/internals/worlds.md shows them for four segments."""
-
-
 def scenario(detect: str, respond: str) -> dict[str, Any]:
     """Returns a connection whose window is constant at four segments until something happens."""
-    sender, tcp = {**DETECTORS, **SHARED_CLOCK}[detect]
+    sender, tcp = DETECTORS[detect]
     congest = {"name": "reno", "initial_window_segments": WINDOW, "initial_ssthresh_bytes": WINDOW * MSS}
     return {
         "duration_s": 60,

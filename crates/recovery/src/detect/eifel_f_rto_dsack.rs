@@ -115,7 +115,8 @@ impl EifelFRtoDsack {
                     // A report that is due stays due, or else a forger could put it off for ever.
                     self.due.get_or_insert(Due { first, unsent: view.nxt, overtaken: false });
                 }
-                if forward == Judgement::Probe && is_told(echo) {
+                // An association's probe lasts until a verdict, which may have to wait for a DSACK.
+                if forward == Judgement::Probe && (is_told(echo) || acked.originals.is_some()) {
                     forward = self.f_rto.observe(&Fact::NotProbed(Refusal::Watches), view);
                 }
                 self.judge(echo, forward, duplicates)

@@ -1,9 +1,12 @@
 //! Plain Eifel detection, F-RTO and DSACK as one detector: false signals before a retransmission
 //! leaves, and the trust in old echoes.
 
+use eifel_recovery::detect::Judgement;
 use eifel_recovery::engine::Config;
-use eifel_recovery::fact::{Ack, Echo};
-use eifel_recovery::registry::Choice;
+use eifel_recovery::fact::{Ack, Acked, Cause, Echo, Fact, Kind, Transmission, TxId};
+use eifel_recovery::registry::{Choice, part};
+use eifel_recovery::rtt::RoundTrips;
+use eifel_recovery::view::View;
 
 use crate::judged::{check, named};
 use crate::script::{UNSET, open, overtaken, spike};
@@ -117,4 +120,35 @@ fn forged_echoes_end_all_trust() {
     talk.ack(1300, 2, &[], 99);
     talk.ack_with(1301, 2, &[], 99, Some(2));
     assert_eq!(talk.verdicts(), []);
+}
+
+/// The probe of an association lasts until a verdict, and this detector may wait for a DSACK that
+/// never comes.
+#[test]
+fn an_association_is_not_asked_for_new_data() {
+    let round_trips = RoundTrips::new(false);
+    let view = |una| View { now: at(300), una, nxt: 20, mss: 1000, sack: true, round_trips };
+    let kind = Kind::Retransmission(Cause::Timeout);
+    let transmission = Transmission { id: TxId(1), start: 1, len: 1, kind, copy: 1 };
+    for (originals, answer) in [(None, Judgement::Probe), (Some(0), Judgement::Undecided)] {
+        let mut detector = part::detector(&Choice::named(NAME)).unwrap();
+        let again = Fact::Retransmitted { transmission: &transmission, stamp: None, original: None, opens: true };
+        assert_eq!(detector.observe(&again, &view(1)), Judgement::Undecided);
+        let acked = Acked {
+            cumulative: 2,
+            bytes: 1,
+            sacked: 0,
+            originals,
+            duplicate: false,
+            highest: None,
+            sacked_up_to: 0,
+            sacks: &[],
+            dsacks: &[],
+            echo: None,
+            mark: None,
+            ece: false,
+            all: false,
+        };
+        assert_eq!(detector.observe(&Fact::Acked(&acked), &view(2)), answer);
+    }
 }
