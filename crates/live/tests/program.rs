@@ -57,7 +57,7 @@ fn each_command_ends_with_its_code() {
         (&["whatif", "--help"], 0, "example: eifel whatif"),
         (&["whatif", "/nowhere.pcap", "--set", "sender.detect=none"], 2, "No such file"),
         (&["whatif", &capture, "--set", "sender.detect=none"], 1, "what you can do: "),
-        (&["live", "--help"], 0, "usage: eifel live send"),
+        (&["live", "--help"], 0, "usage: eifel live advise"),
         (&["live", "fly"], 2, "no such command"),
     ] {
         let output = called(words);
