@@ -305,7 +305,7 @@ impl Chunks {
             sack: true,
             silent: false,
             reports: true,
-            has_reported: self.retransmissions.evidence.reports,
+            would_report: self.retransmissions.evidence.reports,
             copies: self.retransmissions.may_report_copies(self.counts.segments),
             lossy: self.counts.bytes_not_seen > 0,
             nearer: false,

@@ -338,13 +338,14 @@ impl LossState {
         let explained = self.retransmissions.explained(named.into_iter().zip(self.model.triggers()));
         let evidence = &self.retransmissions.evidence;
         let shortest = point.receiver_rtt().unwrap_or(0);
+        let reports = evidence.reports || point.sack && !evidence.is_silent();
         let circumstances = Circumstances {
             at_receiver: point.vantage() == Vantage::Receiver && !evidence.lost_behind,
             at_sender: point.is_known_next_to_sender(),
             sack: point.sack,
             silent: evidence.is_silent(),
-            reports: evidence.reports || point.sack && !evidence.is_silent(),
-            has_reported: evidence.reports,
+            reports,
+            would_report: reports,
             copies: self.retransmissions.may_report_copies(counts.bytes),
             lossy: counts.bytes_not_seen > 0,
             nearer: is_nearer(evidence.segments.values().map(|one| &**one), shortest),

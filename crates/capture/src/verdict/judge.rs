@@ -41,8 +41,8 @@ pub(crate) struct Circumstances {
     pub(crate) silent: bool,
     /// Whether the receiver reports duplicates, as far as is known.
     pub(crate) reports: bool,
-    /// Whether it has reported one.
-    pub(crate) has_reported: bool,
+    /// Whether it is so likely to report duplicates that the lack of a report counts against an early ACK.
+    pub(crate) would_report: bool,
     /// Whether a duplicate that it reports may be a copy that the network made.
     pub(crate) copies: bool,
     /// Whether the receiver may be nearer than that.
@@ -111,6 +111,8 @@ pub(crate) const BY_ECHO: &str = "the ACK echoes the timestamp of this transmiss
 pub(crate) const IN_ORDER: &str = "data sent before it, and only once, arrived after it";
 /// The reason of the verdict "needed" if either transmission can have filled a gap.
 pub(crate) const NO_REPORT: &str = "later data arrived before it, and no duplicate is reported";
+/// The reason of the verdict "needed" if the receiver does not report duplicates.
+pub(crate) const OVERDUE: &str = "later data arrived before it";
 /// The reason of the verdict "needed" without SACK if no ACK without news came that a duplicate would cause.
 pub(crate) const NO_DUPLICATE: &str = "no duplicate was acknowledged after it";
 /// The reason of the verdict "spurious" if a duplicate was answered without a report.
@@ -188,7 +190,7 @@ impl SegmentEvidence {
             // Not certain: the ACK that reported the duplicate may have been lost.
             (true, Some(_)) => judged(Needed, Likely, NO_REPORT, answer),
             (false, Some(_)) if may_answer_original => LATE_ORIGINAL,
-            (false, Some(_)) => judged(Needed, Likely, "later data arrived before it", answer),
+            (false, Some(_)) => judged(Needed, Likely, OVERDUE, answer),
             // Here the lack of a reported duplicate shows little: no data were missing, so some
             // were late.
             (_, None) if undoubled => judged(Needed, Likely, NO_DUPLICATE, answer),
@@ -235,7 +237,7 @@ impl SegmentEvidence {
     /// an idle LAN shows after a timeout only. A receiver that got both would have reported a duplicate.
     fn is_unreported_and_near(&self, index: usize, answered: When, circumstances: &Circumstances) -> bool {
         let took = answered.nanos.saturating_sub(self.transmissions[index].nanos);
-        let near = circumstances.has_reported && took >= circumstances.shortest / 2;
+        let near = circumstances.would_report && took >= circumstances.shortest / 2;
         self.duplicates.is_empty() && (near || circumstances.nearer || circumstances.shortest < SHORT_ROUND_TRIP)
     }
 
@@ -485,7 +487,7 @@ mod tests {
                     sack: coin(),
                     silent: coin(),
                     reports: coin(),
-                    has_reported: coin(),
+                    would_report: coin(),
                     copies: coin(),
                     nearer: coin(),
                     shortest: SHORTEST * u64::from(!coin()),

@@ -8,7 +8,9 @@ use crate::evidence::{Arrived, Evidence, Part, SegmentEvidence};
 use crate::order::Original;
 use crate::result::{Cause, Confidence, Timing, Verdict, When};
 use eifel_base::ranges::Block;
-use judge::{ANSWERED, BY_ECHO, EITHER, IN_ORDER, LATE_ORIGINAL, MAY_MISS_REPORT, NO_DUPLICATE, NO_REPORT, OVERTAKEN};
+use judge::{
+    ANSWERED, BY_ECHO, EITHER, IN_ORDER, LATE_ORIGINAL, MAY_MISS_REPORT, NO_DUPLICATE, NO_REPORT, OVERDUE, OVERTAKEN,
+};
 
 /// One retransmitted segment, or one chunk.
 #[derive(Clone, Debug)]
@@ -125,7 +127,7 @@ impl Row {
 ///   it or the path reorders: the ACK may answer other data that arrived late;
 /// - that no ACK without news followed, but for a fast retransmission: a path that held packets long enough
 ///   for a timeout may hold the duplicate too, and go-back-N repeats data that the receiver holds above a gap;
-/// - that an echo or the lack of such an ACK shows that a fast retransmission was needed, or without SACK any, where duplicates are
+/// - that an echo, a gap or the lack of such an ACK shows that a fast retransmission was needed, or without SACK any, where duplicates are
 ///   not reported and the path reorders: the original may have arrived after it.
 pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause], circumstances: &Circumstances) {
     let &Circumstances { sack, reports, .. } = circumstances;
@@ -142,7 +144,7 @@ pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause], circumstances:
         match judged.reason {
             IN_ORDER if matches!(cause, Cause::Fast | Cause::Loss) => *judged = EITHER,
             ANSWERED if matches!(cause, Cause::Fast | Cause::Rto) || reorders => *judged = LATE_ORIGINAL,
-            BY_ECHO | NO_DUPLICATE if (*cause == Cause::Fast || !sack) && reorders => *judged = LATE_ORIGINAL,
+            BY_ECHO | NO_DUPLICATE | OVERDUE if (*cause == Cause::Fast || !sack) && reorders => *judged = LATE_ORIGINAL,
             NO_DUPLICATE if *cause != Cause::Fast => *judged = EITHER,
             _ => {}
         }
@@ -158,7 +160,7 @@ mod tests {
         let judged = |verdict, reason| Judged { verdict, confidence: Confidence::Likely, reason, evidence: None };
         let kinds = [
             judged(Verdict::Spurious, "late"),
-            judged(Verdict::Needed, BY_ECHO),
+            judged(Verdict::Needed, if sack && !reports { OVERDUE } else { BY_ECHO }),
             judged(Verdict::Spurious, ANSWERED),
             judged(Verdict::Spurious, IN_ORDER),
         ];
