@@ -48,6 +48,7 @@ __all__ = [
     "script",
     "small_worlds",
     "summary_numbers",
+    "t_quantile",
     "timer_series",
     "version",
     "watch",

@@ -382,7 +382,9 @@ def test_the_page_has_the_totals_and_the_words_of_the_text(opened: Browser, name
     if again:
         assert row_of(opened, "Retransmissions", 0)[7] == "undone"
     opened.screen(390, 800)
-    assert opened.evaluate("document.getElementById('summary').scrollWidth <= document.getElementById('summary').clientWidth")
+    assert opened.evaluate(
+        "document.getElementById('summary').scrollWidth <= document.getElementById('summary').clientWidth"
+    )
     opened.screen(1280, 720)
 
 

@@ -174,7 +174,8 @@ fn losses_are_named_where_half_of_the_retransmissions_repaired_one() {
     };
     let half = all.div_ceil(2);
     let said = with(half, None).unwrap().evidence;
-    let expected = format!("{half} of {all} retransmissions were needed: their data had not arrived (most in connection 0");
+    let expected =
+        format!("{half} of {all} retransmissions were needed: their data had not arrived (most in connection 0");
     assert!(said.starts_with(&expected), "{said}");
     assert_eq!(with(half - 1, None), None);
     assert_eq!(with(all, Some(Cause::Syn)), None);
