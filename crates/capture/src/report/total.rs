@@ -1,7 +1,6 @@
 //! The first sentences of a report: how many retransmissions were needless, and what they cost.
 
 use super::Report;
-use super::advice::time;
 use crate::frame::decode::Skipped;
 use crate::quic::{LossVerdict, Losses, TraceSummary};
 use crate::result::{Cost, Retransmission, StackReaction, Verdict};
@@ -146,6 +145,17 @@ pub(crate) fn window(cost: &Cost) -> Option<String> {
     let lost = (cost.held_back_ms >= 0.5).then(|| format!("{} of sending lost", time(cost.held_back_ms)));
     let known: Vec<_> = smaller.into_iter().chain(lost).collect();
     (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// Writes milliseconds for people.
+pub(crate) fn time(ms: f64) -> String {
+    if ms >= 1000.0 {
+        format!("{:.2} s", ms / 1e3)
+    } else if ms >= 10.0 {
+        format!("{ms:.0} ms")
+    } else {
+        format!("{ms:.2} ms")
+    }
 }
 
 /// Returns a number with its noun.

@@ -1,7 +1,7 @@
 //! Faults that make a timer expire although nothing was lost.
 
-use super::super::total::counted;
-use super::{Advice, Fault, Way, hosts, time, undone};
+use super::super::total::{counted, time};
+use super::{Advice, Fault, Way, hosts, undone};
 use crate::result::{Cause, Confidence, Retransmission, Vantage};
 
 /// A delay is a stall from this multiple of the shortest round trip on.

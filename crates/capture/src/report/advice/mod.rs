@@ -186,17 +186,6 @@ fn undone<'a>(rows: impl Iterator<Item = &'a Retransmission>) -> (u64, u64) {
     })
 }
 
-/// Writes milliseconds for people.
-pub(super) fn time(ms: f64) -> String {
-    if ms >= 1000.0 {
-        format!("{:.2} s", ms / 1e3)
-    } else if ms >= 10.0 {
-        format!("{ms:.0} ms")
-    } else {
-        format!("{ms:.2} ms")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

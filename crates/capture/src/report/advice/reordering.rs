@@ -1,7 +1,7 @@
 //! Segments that arrive in another order than they were sent.
 
-use super::super::total::counted;
-use super::{Advice, Fault, Way, hosts, is_needless, time};
+use super::super::total::{counted, time};
+use super::{Advice, Fault, Way, hosts, is_needless};
 use crate::result::{Cause, Confidence, Retransmission, Vantage};
 
 /// A single needless retransmission may have another reason, and costs next to nothing.
