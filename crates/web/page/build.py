@@ -62,8 +62,9 @@ def build(wasm: bytes) -> str:
 
 
 def _bare(script: str) -> str:
-    """Returns a script without the lines that are comments: they are for readers of the source."""
-    return "\n".join(line for line in script.splitlines() if not line.lstrip().startswith("//"))
+    """Returns a script without comments and indentation, which are for readers of the source. No literal spans lines."""
+    lines = map(str.strip, script.splitlines())
+    return "\n".join(line for line in lines if not line.startswith("//"))
 
 
 def _inside(text: str) -> str:
