@@ -41,7 +41,7 @@ impl Knob {
             }
             Self::DuplicateThreshold => {
                 "Exact for a retransmission by itself as long as the threshold lets it leave; RACK sends it a quarter of the \
-                 shortest round trip later in any case, unless --now tcp_recovery=0 says that it was off (up to Linux 6.16)."
+                 shortest round trip later in any case, unless --now tcp_recovery=0 says that it was off."
             }
             Self::ReorderingWindow => {
                 "Exact for a retransmission by itself. Linux takes no number: 5 makes it wait a quarter before it has seen \
