@@ -62,7 +62,7 @@ def build(wasm: bytes) -> str:
 
 
 def _bare(script: str) -> str:
-    """Returns a script without comments and indentation, which are for readers of the source. No literal spans lines."""
+    """Returns a script without comments and indentation, which readers of the source need. No literal spans lines."""
     lines = map(str.strip, script.splitlines())
     return "\n".join(line for line in lines if not line.startswith("//"))
 
