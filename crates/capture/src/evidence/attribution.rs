@@ -32,7 +32,6 @@ pub(crate) struct Candidates {
 
 /// Returns which of `transmissions`, in the order in which they left, `answer` may answer.
 /// `shortest` is the shortest round trip from here to the receiver and back, in nanoseconds.
-///
 pub(crate) fn candidates(transmissions: &[Transmission], answer: &Answered, shortest: u64) -> Candidates {
     let soonest = shortest - shortest / 16;
     let in_time = transmissions.iter().filter(|sent| sent.nanos.saturating_add(soonest) <= answer.when.nanos).count();
