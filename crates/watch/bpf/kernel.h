@@ -93,6 +93,7 @@ struct inet_connection_sock {
 	unsigned long icsk_timeout;
 	u8 icsk_ca_state : 5;
 	u8 icsk_retransmits;
+	u8 icsk_backoff;
 	u8 icsk_pending;
 } KERNELS;
 
@@ -137,6 +138,7 @@ struct tcp_sock {
 	u32 snd_nxt;
 	u32 snd_una;
 	u32 srtt_us;
+	u32 rttvar_us;
 	struct tcp_options_received rx_opt;
 	u64 first_tx_mstamp;
 	u32 dsack_dups;

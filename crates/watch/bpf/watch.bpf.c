@@ -105,7 +105,6 @@ struct start {
 	u32 mss;
 	u32 sacked_out;
 	u32 namespace;
-	u64 cgroup;
 	u64 first_sent_us;
 	u16 family;
 	u16 port;
@@ -139,7 +138,16 @@ struct fact {
 	u8 tcp_state;
 	/* Segments that were sent again since the last fact, and are not told of. */
 	u16 missed;
-	u8 header[60];
+	union {
+		/* Of an ACK. */
+		u8 header[60];
+		/* Of a retransmission: what the timer was computed from. */
+		struct {
+			u32 srtt_us;
+			u32 rttvar_us;
+			u8 backoff;
+		};
+	};
 	u8 unused_too[4];
 };
 
@@ -413,7 +421,6 @@ INLINE struct watched *begin(struct sock *sk, struct tcp_sock *tp)
 	start->mss = tp->mss_cache;
 	start->sacked_out = tp->sacked_out;
 	start->namespace = sk->__sk_common.skc_net.net->ns.inum;
-	start->cgroup = 0;
 	start->first_sent_us = tp->first_tx_mstamp;
 	u16 family = sk->__sk_common.skc_family;
 	start->family = family;
@@ -526,6 +533,9 @@ INLINE int on_retransmission(struct sock *sk, struct sk_buff *skb)
 		fact->len = skb->len;
 		fact->sent_nanos = skb->skb_mstamp_ns;
 		fact->retransmits = tp->inet_conn.icsk_retransmits;
+		fact->srtt_us = tp->srtt_us >> 3;
+		fact->rttvar_us = tp->rttvar_us;
+		fact->backoff = tp->inet_conn.icsk_backoff;
 		fact->tcp_state = sk->__sk_common.skc_state;
 		bpf_ringbuf_submit(fact, 0);
 	}

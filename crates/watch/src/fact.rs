@@ -113,14 +113,31 @@ pub struct Step {
     pub tcp_state: u8,
     /// Segments that were sent again since the last fact, by the socket's count, without a fact.
     pub missed: u16,
-    /// The TCP header of an ACK.
+    /// The TCP header of an ACK. Of a retransmission, what [`Step::timer`] reads.
     pub header: [u8; HEADER],
+}
+
+/// What the kernel computes the retransmission timer from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Timer {
+    pub(crate) srtt_us: u32,
+    /// The larger of four times the variation and the smallest RTO.
+    pub(crate) rttvar_us: u32,
+    /// How often the timer had been doubled when it was set.
+    pub(crate) backoff: u8,
 }
 
 impl Step {
     /// Returns the acknowledgement number of an ACK.
     pub(crate) fn ack(&self) -> u32 {
         u32::from_be_bytes([self.header[8], self.header[9], self.header[10], self.header[11]])
+    }
+
+    /// Returns what the timer was computed from at a retransmission. `None` without a sample of the round trip.
+    pub(crate) fn timer(&self) -> Option<Timer> {
+        let read = Bytes(&self.header);
+        let timer = Timer { srtt_us: read.word(0), rttvar_us: read.word(4), backoff: read.byte(8) };
+        (timer.srtt_us > 0).then_some(timer)
     }
 }
 
@@ -193,8 +210,8 @@ impl Bytes<'_> {
     fn start(&self) -> Start {
         /// `AF_INET6` of Linux.
         const INET6: u16 = 10;
-        let is_v6 = self.short(104) == INET6;
-        let scales = self.byte(111);
+        let is_v6 = self.short(96) == INET6;
+        let scales = self.byte(103);
         Start {
             head: self.head(),
             window: self.window(),
@@ -206,12 +223,12 @@ impl Bytes<'_> {
             mss: self.word(76),
             sacked_out: self.word(80),
             namespace: self.word(84),
-            first_sent_us: self.long(96).min(LATEST / 1000),
-            local: SocketAddr::new(self.address(112, is_v6), self.short(106)),
-            remote: SocketAddr::new(self.address(128, is_v6), self.short(108)),
-            options: self.byte(110),
+            first_sent_us: self.long(88).min(LATEST / 1000),
+            local: SocketAddr::new(self.address(104, is_v6), self.short(98)),
+            remote: SocketAddr::new(self.address(120, is_v6), self.short(100)),
+            options: self.byte(102),
             scales: (scales & 15, scales >> 4),
-            sacks: [144, 152, 160, 168].map(|at| (self.word(at), self.word(at + 4))),
+            sacks: [136, 144, 152, 160].map(|at| (self.word(at), self.word(at + 4))),
         }
     }
 
@@ -247,7 +264,7 @@ impl Fact {
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let read = Bytes(bytes);
         match (bytes.get(20)?, bytes.len()) {
-            (1, 176) => Some(Self::Start(read.start())),
+            (1, 168) => Some(Self::Start(read.start())),
             (2, 48) => Some(Self::Sent(read.sent())),
             (3, 144) => Some(Self::Retransmitted(read.step())),
             (4, 144) => Some(Self::Ack(read.step())),
@@ -289,11 +306,11 @@ mod tests {
 
     #[test]
     fn bytes_of_another_kind_or_length_are_no_fact() {
-        let mut bytes = [0; 176];
+        let mut bytes = [0; 168];
         assert_eq!(Fact::parse(&bytes), None);
         bytes[20] = 1;
         assert!(matches!(Fact::parse(&bytes), Some(Fact::Start(_))));
-        assert_eq!(Fact::parse(&bytes[..175]), None);
+        assert_eq!(Fact::parse(&bytes[..167]), None);
         assert_eq!(Fact::parse(&bytes[..20]), None);
         bytes[20] = 7;
         assert_eq!(Fact::parse(&bytes), None);
@@ -301,11 +318,11 @@ mod tests {
 
     #[test]
     fn an_ipv4_address_within_ipv6_is_read_as_ipv4() {
-        let mut bytes = [0; 176];
+        let mut bytes = [0; 168];
         bytes[20] = 1;
-        bytes[104..106].copy_from_slice(&10_u16.to_ne_bytes());
-        bytes[112..128].copy_from_slice(&"::ffff:10.0.0.1".parse::<Ipv6Addr>().unwrap().octets());
-        bytes[128..144].copy_from_slice(&"fd00::1".parse::<Ipv6Addr>().unwrap().octets());
+        bytes[96..98].copy_from_slice(&10_u16.to_ne_bytes());
+        bytes[104..120].copy_from_slice(&"::ffff:10.0.0.1".parse::<Ipv6Addr>().unwrap().octets());
+        bytes[120..136].copy_from_slice(&"fd00::1".parse::<Ipv6Addr>().unwrap().octets());
         let Some(Fact::Start(start)) = Fact::parse(&bytes) else { panic!("a start") };
         assert_eq!(start.local.to_string(), "10.0.0.1:0");
         assert_eq!(start.remote.to_string(), "[fd00::1]:0");

@@ -35,6 +35,6 @@ mod watch;
 pub use attach::Filter;
 pub use cause::Cause;
 pub use error::Error;
-pub use observation::Judged;
+pub use observation::{Judged, Replayed};
 pub use tap::Tap;
 pub use watch::{Counts, Observations, Watch};

@@ -1,15 +1,18 @@
 //! What is observed of a connection, from a loss sign to its repair, and the verdicts on it.
 
 use crate::cause::Cause;
-use crate::fact::{Fact, MISSED, Start, Step, Window};
+use crate::fact::{Fact, MISSED, Start, Step, Timer, Window};
 use crate::replay::{Replay, is_before, segments};
-use eifel_capture::result::{Confidence, Retransmission, Verdict};
+use eifel_capture::result::{Confidence, Retransmission, Trigger, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// Facts kept of an observation. Beyond this number it has a hole.
 const MOST_FACTS: usize = 100_000;
+
+/// The longest timeout of Linux, in milliseconds.
+const LONGEST_RTO_MS: f64 = 120_000.0;
 
 const DROPPED: &str = "facts about its connection are missing: the kernel had no room for them, or told of none";
 const NOT_OBSERVED: &str = "its first transmission was not observed";
@@ -58,13 +61,22 @@ pub struct Judged {
     /// The congestion window before the first loss sign, and now, in segments.
     pub cwnd_before: u32,
     pub cwnd: u32,
+    #[serde(flatten)]
+    pub replayed: Replayed,
+}
+
+/// What the packets of the observation show of a retransmission, as in `eifel analyze`. Empty if they do not
+/// show it.
+#[derive(Clone, Default, Debug, Serialize)]
+pub struct Replayed {
     /// Milliseconds from the first transmission to this one.
     pub since_first_ms: Option<f64>,
     /// Milliseconds from the first transmission to the first ACK that covers it.
     pub answered_ms: Option<f64>,
-    /// As in `eifel analyze`, as far as the observation shows it.
     pub window_lost_bytes: Option<u64>,
     pub flight_back_ms: Option<f64>,
+    /// What made it leave: `eifel advise` judges other settings by it. Round trips are the kernel's own.
+    pub trigger: Option<Box<Trigger>>,
 }
 
 impl Observation {
@@ -148,7 +160,8 @@ impl Observation {
         for (number, row) in &mut rows {
             let one = found.get(number);
             if let Some(one) = one.filter(|_| row.reason == NO_DATA) {
-                row.take(one);
+                let trigger = self.facts[number.0].step().and_then(|step| trigger(one, step, row.cause));
+                row.take(one, trigger);
             }
         }
         rows.into_iter().map(|(_, row)| row).collect()
@@ -178,10 +191,7 @@ impl Observation {
             undone_after_ms: undone.flatten().map(|nanos| nanos.saturating_sub(step.head.nanos) as f64 / 1e6),
             cwnd_before: self.start.window.cwnd,
             cwnd: step.window.cwnd,
-            since_first_ms: None,
-            answered_ms: None,
-            window_lost_bytes: None,
-            flight_back_ms: None,
+            replayed: Replayed::default(),
         }
     }
 
@@ -218,14 +228,30 @@ fn is_undone(before: &Window, after: &Window) -> bool {
     before.undo_marker != 0 && after.undo_marker == 0 && (after.cwnd > before.cwnd || after.ssthresh > before.ssthresh)
 }
 
+/// Returns what made a retransmission leave. The observation begins in the middle of its connection, so the
+/// socket's round trips replace those of the replay, and its timer is the one that the kernel computed.
+fn trigger(one: &Retransmission, step: &Step, cause: Cause) -> Option<Box<Trigger>> {
+    let mut trigger = one.timing.trigger.clone()?;
+    let timer = step.timer();
+    let ms = |us: u32| f64::from(us) / 1e3;
+    trigger.smoothed_ms = timer.map(|timer| ms(timer.srtt_us));
+    trigger.variation_ms = timer.map(|timer| ms(timer.rttvar_us));
+    let ran = |timer: Timer| (ms(timer.srtt_us) + ms(timer.rttvar_us)) * f64::from(timer.backoff).exp2();
+    trigger.timer_ms = timer.filter(|_| cause == Cause::Rto).map(|timer| ran(timer).min(LONGEST_RTO_MS));
+    Some(trigger)
+}
+
 impl Judged {
-    fn take(&mut self, one: &Retransmission) {
+    fn take(&mut self, one: &Retransmission, trigger: Option<Box<Trigger>>) {
         self.verdict = one.verdict;
         self.confidence = one.confidence;
         self.reason = one.reason;
-        self.since_first_ms = one.timing.since_first_ms;
-        self.answered_ms = one.timing.answered_ms;
-        self.window_lost_bytes = one.effect.window_lost_bytes;
-        self.flight_back_ms = one.effect.flight_back_ms;
+        self.replayed = Replayed {
+            since_first_ms: one.timing.since_first_ms,
+            answered_ms: one.timing.answered_ms,
+            window_lost_bytes: one.effect.window_lost_bytes,
+            flight_back_ms: one.effect.flight_back_ms,
+            trigger,
+        };
     }
 }

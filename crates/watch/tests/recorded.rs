@@ -45,6 +45,33 @@ fn recorded_facts_are_judged_as_the_box_knows_them() {
     assert_eq!(reordering[..], [(Cause::Fast, Verdict::Spurious, Confidence::Certain); 4]);
 }
 
+/// The recording is older than what the timer is computed from.
+#[test]
+fn round_trips_and_timer_are_those_of_the_socket() {
+    /// Where a fact has `srtt_us`, and what follows it.
+    const SRTT: usize = 80;
+    let mut records = records();
+    for record in records.iter_mut().filter(|record| record[KIND] == RETRANSMITTED) {
+        let [srtt, variation] = [40_000_u32, 200_000].map(u32::to_ne_bytes);
+        record[SRTT..SRTT + 9].copy_from_slice(&[&srtt[..], &variation, &[1]].concat());
+    }
+    let all = judged(&records);
+    for one in &all {
+        let trigger = one.replayed.trigger.as_ref().unwrap();
+        assert_eq!((trigger.smoothed_ms, trigger.variation_ms), (Some(40.0), Some(200.0)));
+        assert_eq!(trigger.timer_ms, (one.cause == Cause::Rto).then_some(480.0));
+        assert!(trigger.rtt_min_ms.is_some_and(|trip| trip > 0.0), "{one:?}");
+    }
+    let fast = all.iter().filter(|one| one.cause == Cause::Fast && one.verdict == Verdict::Spurious);
+    let reports =
+        fast.map(|one| one.replayed.trigger.as_ref().and_then(|trigger| trigger.reports_ms.as_ref()).map(Vec::len));
+    assert!(
+        reports.clone().count() > 0 && reports.clone().all(|count| count.is_some_and(|count| count >= 3)),
+        "{:?}",
+        reports.collect::<Vec<_>>()
+    );
+}
+
 #[test]
 fn an_observation_with_a_hole_is_undecidable() {
     let records = records();

@@ -344,6 +344,10 @@ def counters() -> Schema:
 
 def watch() -> Schema:
     """Returns the schema of a retransmission's line."""
+    times = ("timer_ms", "smoothed_ms", "variation_ms", "rtt_min_ms", "overtaken_ms")
+    trigger = record(
+        {**dict.fromkeys(times, maybe(NUM)), "quiet_ms": NUM, "segments": INT, "reports_ms": maybe(array(NUM))}
+    )
     row = {
         **dict.fromkeys(("time_s",), NUM),
         **dict.fromkeys(("connection", "namespace", "seq", "bytes", "cwnd_before", "cwnd"), INT),
@@ -354,6 +358,7 @@ def watch() -> Schema:
         "kernel_undid": maybe(BOOL),
         **dict.fromkeys(("undone_after_ms", "since_first_ms", "answered_ms", "flight_back_ms"), maybe(NUM)),
         "window_lost_bytes": maybe(INT),
+        "trigger": maybe(trigger),
     }
     return record(row)
 

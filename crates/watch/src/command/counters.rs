@@ -199,35 +199,12 @@ fn show(counters: &Counters, seconds: Option<f64>, json: bool, out: &mut dyn Wri
 mod tests {
     use super::*;
     use eifel_command::BAD_INPUT;
+    use eifel_testkit::command::{TextFile, answer};
 
     const SS: &str = "ESTAB 0 0 a:1 b:2\n ts sack cubic rto:204 data_segs_out:90 retrans:0/20 dsack_dups:4\n";
 
     fn said(words: &[&str]) -> (u8, String, String) {
-        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let (mut out, mut err) = (Vec::new(), Vec::new());
-        let code = main(&words, &mut out, &mut err);
-        (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
-    }
-
-    /// A file with a text, as long as it exists.
-    struct File(std::path::PathBuf);
-
-    impl File {
-        fn new(name: &str, text: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("eifel-counters-{}-{name}", std::process::id()));
-            std::fs::write(&path, text).unwrap();
-            Self(path)
-        }
-
-        fn name(&self) -> &str {
-            self.0.to_str().unwrap()
-        }
-    }
-
-    impl Drop for File {
-        fn drop(&mut self) {
-            _ = std::fs::remove_file(&self.0);
-        }
+        answer(words, |words, out, err| main(words, out, err))
     }
 
     #[test]
@@ -249,16 +226,16 @@ mod tests {
 
     #[test]
     fn json_begins_with_its_schema_and_a_second_text_is_taken_off() {
-        let (now, before) = (File::new("now", SS), File::new("before", &SS.replace("0/20", "0/9")));
-        let (code, out, err) = said(&[now.name(), "--since", before.name(), "--json"]);
+        let (now, before) = (TextFile::new(SS, ""), TextFile::new(&SS.replace("0/20", "0/9"), ""));
+        let (code, out, err) = said(&[&now, "--since", &before, "--json"]);
         assert_eq!((code, err.as_str()), (OK, ""));
         let value: serde_json::Value = serde_json::from_str(&out).unwrap();
         assert!(out.starts_with("{\"schema\":\"counters\",\"version\":1,\"seconds\":null,"), "{out}");
         assert_eq!(value["retransmissions"], 11);
-        let (code, _, err) = said(&[before.name(), "--since", now.name()]);
+        let (code, _, err) = said(&[&before, "--since", &now]);
         let expected = format!(
             "eifel: --since {}: total_retrans was larger then; expected an earlier text of the same host\n",
-            now.name()
+            &*now
         );
         assert_eq!((code, err), (BAD_INPUT, expected));
     }
@@ -273,16 +250,16 @@ mod tests {
 
     #[test]
     fn wrong_words_and_files_are_refused_in_one_line() {
-        let file = File::new("wrong", "hello\n");
+        let file = TextFile::new("hello\n", "");
         for (words, expected) in [
             (&["/nowhere"][..], "eifel: /nowhere: No such file or directory (os error 2)\n".to_owned()),
             (&["--seconds", "0"], "eifel: --seconds 0: expected seconds, more than 0\n".to_owned()),
             (&["--seconds", "1", "x"], "eifel: --seconds: expected neither FILE nor --since beside it\n".to_owned()),
             (
-                &[file.name()],
+                &[&file],
                 format!(
                     "eifel: {}: line 1: expected the text of /proc/net/netstat or snmp, of nstat, node_exporter or ss -ti\n",
-                    file.name()
+                    &*file
                 ),
             ),
         ] {

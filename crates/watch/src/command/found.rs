@@ -181,6 +181,7 @@ impl Found {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::observation::Replayed;
     use eifel_capture::result::Confidence;
 
     /// Returns a needless tail-loss probe of 100 bytes on connection 0.
@@ -201,10 +202,7 @@ pub(super) mod tests {
             undone_after_ms: Some(3.2),
             cwnd_before: 10,
             cwnd: 5,
-            since_first_ms: None,
-            answered_ms: None,
-            window_lost_bytes: None,
-            flight_back_ms: None,
+            replayed: Replayed::default(),
         }
     }
 
