@@ -22,6 +22,7 @@ pub use options::Options;
 #[cfg(unix)]
 pub use signals::Signals;
 
+use std::any::Any;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, ErrorKind, Write};
 
@@ -52,6 +53,11 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Stri
     let similar = known.into_iter().map(|known| (strsim::jaro_winkler(word, known), known));
     let nearest = similar.filter(|(likeness, _)| *likeness >= SIMILAR).max_by(|a, b| a.0.total_cmp(&b.0));
     nearest.map_or(String::new(), |(_, known)| format!("; nearest: {known}"))
+}
+
+/// Returns the message of a panic, from its payload. `None` if the payload is no text.
+pub fn panic_message(payload: &(dyn Any + Send)) -> Option<&str> {
+    payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied())
 }
 
 /// Writes `text` to standard output. A reader that closes it early is no error.

@@ -1,6 +1,7 @@
 //! Runs one case with all checkers on and all bytes compared, and checks that it ends.
 
 use crate::bounds::{self, Bounds};
+use eifel_command::panic_message;
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
 use eifel_sim::summary::{FlowSummary, Summary};
@@ -139,11 +140,7 @@ fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Violation> {
             if !EXPECTED.with_borrow(|expected| *expected) {
                 return usual(panic);
             }
-            let payload = panic.payload();
-            let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-                (Some(message), _) => (*message).to_owned(),
-                (None, message) => message.cloned().unwrap_or_default(),
-            };
+            let message = panic_message(panic.payload()).unwrap_or_default().to_owned();
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
             LAST_PANIC.set(Some((message, place)));
         }));

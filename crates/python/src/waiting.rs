@@ -1,6 +1,7 @@
 //! Waits for worker threads without the GIL, and handles Ctrl-C meanwhile.
 
 use crate::{RunError, own};
+use eifel_command::panic_message;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::any::Any;
@@ -27,10 +28,7 @@ pub(crate) fn next<T: Send>(py: Python<'_>, receiver: &mut Receiver<T>) -> PyRes
 
 /// Returns the message of a panic, or of a detector of Python that ended a run.
 pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .or_else(|| own::fault(panic))
-        .unwrap_or("it panicked without a message")
+    panic_message(panic).or_else(|| own::fault(panic)).unwrap_or("it panicked without a message")
 }
 
 /// Returns what is raised for a panic during `what`: `RunError` for a detector of Python,

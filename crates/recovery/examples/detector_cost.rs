@@ -50,17 +50,9 @@ fn cost(mut detector: Option<Box<dyn Detector>>, in_episode: bool) -> f64 {
         let acked = Acked {
             cumulative: una,
             bytes: 1000,
-            sacked: 0,
-            originals: None,
-            duplicate: false,
             highest: Some(Covered { end: una, copies: u32::from(in_episode), last_sent: Instant::ZERO }),
-            sacked_up_to: 0,
-            sacks: &[],
-            dsacks: &[],
             echo: Some(Echo::Known { value: Timestamp(ack as u32), age: Duration::from_millis(100) }),
-            mark: None,
-            ece: false,
-            all: false,
+            ..Acked::default()
         };
         let judgement = match &mut detector {
             Some(detector) => detector.observe(&Fact::Acked(black_box(&acked)), &view),

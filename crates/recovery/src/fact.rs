@@ -153,7 +153,7 @@ impl Delivered {
 }
 
 /// An ACK after the scoreboard has processed it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Acked<'a> {
     /// The cumulative acknowledgement.
     pub cumulative: u64,

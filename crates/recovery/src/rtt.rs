@@ -177,21 +177,7 @@ mod tests {
     const MILLISECOND: Duration = Duration::from_millis(1);
 
     fn acked(cumulative: u64) -> Acked<'static> {
-        Acked {
-            cumulative,
-            bytes: 1000,
-            sacked: 0,
-            originals: None,
-            duplicate: false,
-            highest: None,
-            sacked_up_to: 0,
-            sacks: &[],
-            dsacks: &[],
-            echo: None,
-            mark: None,
-            ece: false,
-            all: false,
-        }
+        Acked { cumulative, bytes: 1000, ..Acked::default() }
     }
 
     fn at(millis: u64) -> Instant {

@@ -1,6 +1,7 @@
 //! What the tests of several crates share. No published crate depends on it outside its tests.
 #![forbid(unsafe_code)]
 
+pub mod command;
 #[cfg(feature = "connections")]
 pub mod connections;
 pub mod golden;

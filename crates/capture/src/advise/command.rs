@@ -226,11 +226,7 @@ mod tests {
     use super::*;
 
     fn said(words: &[&str]) -> (u8, String, String) {
-        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let (mut out, mut err) = (Vec::new(), Vec::new());
-        let code = main(&words, Screen::default(), (&mut out, &mut err));
-        let [out, err] = [out, err].map(|text| String::from_utf8(text).unwrap());
-        (code, out, err)
+        eifel_testkit::command::answer(words, |words, out, err| main(words, Screen::default(), (out, err)))
     }
 
     #[test]

@@ -33,22 +33,6 @@ pub(crate) struct Fact {
     refusal: Refusal,
 }
 
-const NO_ACK: Acked<'static> = Acked {
-    cumulative: 0,
-    bytes: 0,
-    sacked: 0,
-    originals: None,
-    duplicate: false,
-    highest: None,
-    sacked_up_to: 0,
-    sacks: &[],
-    dsacks: &[],
-    echo: None,
-    mark: None,
-    ece: false,
-    all: false,
-};
-
 fn blocks(of: &[Block]) -> Vec<(u64, u64)> {
     of.iter().map(|block| (block.start, block.end)).collect()
 }
@@ -74,7 +58,7 @@ impl Fact {
             stamp: None,
             original: None,
             opens: false,
-            acked: NO_ACK,
+            acked: Acked::default(),
             sacks: Vec::new(),
             dsacks: Vec::new(),
             refusal: Refusal::NothingNew,

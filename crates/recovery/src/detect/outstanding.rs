@@ -203,21 +203,7 @@ mod tests {
     }
 
     fn acked(cumulative: u64, bytes: u64, sacks: &[Block]) -> Acked<'_> {
-        Acked {
-            cumulative,
-            bytes,
-            sacked: sacks.len() as u64,
-            originals: None,
-            duplicate: bytes == 0,
-            highest: None,
-            sacked_up_to: 0,
-            sacks,
-            dsacks: &[],
-            echo: None,
-            mark: None,
-            ece: false,
-            all: false,
-        }
+        Acked { cumulative, bytes, sacked: sacks.len() as u64, duplicate: bytes == 0, sacks, ..Acked::default() }
     }
 
     #[test]

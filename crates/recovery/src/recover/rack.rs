@@ -215,21 +215,7 @@ mod tests {
 
     fn acked(echo_age: Option<u64>) -> Acked<'static> {
         let echo = echo_age.map(|age| Echo::Known { value: Timestamp(0), age: ms(age) });
-        Acked {
-            cumulative: 1001,
-            bytes: 1000,
-            sacked: 0,
-            originals: None,
-            duplicate: false,
-            highest: None,
-            sacked_up_to: 0,
-            sacks: &[],
-            dsacks: &[],
-            echo,
-            mark: None,
-            ece: false,
-            all: false,
-        }
+        Acked { cumulative: 1001, bytes: 1000, echo, ..Acked::default() }
     }
 
     /// The segment was retransmitted at 50 ms, and the shortest round trip is 100 ms. An answer

@@ -153,21 +153,7 @@ mod tests {
 
     /// An ACK of `bytes` new bytes.
     fn acked(cumulative: u64, bytes: u64) -> Acked<'static> {
-        Acked {
-            cumulative,
-            bytes,
-            sacked: 0,
-            originals: None,
-            duplicate: bytes == 0,
-            highest: None,
-            sacked_up_to: 0,
-            sacks: &[],
-            dsacks: &[],
-            echo: None,
-            mark: None,
-            ece: false,
-            all: false,
-        }
+        Acked { cumulative, bytes, duplicate: bytes == 0, ..Acked::default() }
     }
 
     fn at(millis: u64) -> Instant {

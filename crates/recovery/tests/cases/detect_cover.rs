@@ -83,21 +83,7 @@ impl Case {
 
     fn judges(&mut self, cumulative: u64, duplicates: &[u64], (echo, mark): (Echo, Mark)) -> Judgement {
         let dsacks: Vec<Block> = duplicates.iter().map(|tsn| Block { start: *tsn, end: tsn + 1 }).collect();
-        let acked = Acked {
-            cumulative,
-            bytes: 0,
-            sacked: 0,
-            originals: None,
-            duplicate: false,
-            highest: None,
-            sacked_up_to: 0,
-            sacks: &[],
-            dsacks: &dsacks,
-            echo: Some(echo),
-            mark: Some(mark),
-            ece: false,
-            all: false,
-        };
+        let acked = Acked { cumulative, dsacks: &dsacks, echo: Some(echo), mark: Some(mark), ..Acked::default() };
         self.detector.observe(&Fact::Acked(&acked), &self.view)
     }
 }

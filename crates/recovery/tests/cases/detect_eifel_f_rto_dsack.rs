@@ -134,21 +134,7 @@ fn an_association_is_not_asked_for_new_data() {
         let mut detector = part::detector(&Choice::named(NAME)).unwrap();
         let again = Fact::Retransmitted { transmission: &transmission, stamp: None, original: None, opens: true };
         assert_eq!(detector.observe(&again, &view(1)), Judgement::Undecided);
-        let acked = Acked {
-            cumulative: 2,
-            bytes: 1,
-            sacked: 0,
-            originals,
-            duplicate: false,
-            highest: None,
-            sacked_up_to: 0,
-            sacks: &[],
-            dsacks: &[],
-            echo: None,
-            mark: None,
-            ece: false,
-            all: false,
-        };
+        let acked = Acked { cumulative: 2, bytes: 1, originals, ..Acked::default() };
         assert_eq!(detector.observe(&Fact::Acked(&acked), &view(2)), answer);
     }
 }

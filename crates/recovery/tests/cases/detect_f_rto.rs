@@ -89,17 +89,8 @@ fn f_rto_is_idle_except_between_the_timeout_and_the_second_ack() {
     let ack = |cumulative, duplicate| Acked {
         cumulative,
         bytes: if duplicate { 0 } else { 1000 },
-        sacked: 0,
-        originals: None,
         duplicate,
-        highest: None,
-        sacked_up_to: 0,
-        sacks: &[],
-        dsacks: &[],
-        echo: None,
-        mark: None,
-        ece: false,
-        all: false,
+        ..Acked::default()
     };
     let mut detector = part::detector(&Choice::named(NAME)).unwrap();
     let mut idle = |fact: &Fact<'_>| {

@@ -35,21 +35,7 @@ fn sent(detector: &mut dyn Detector, start: u64, stamp: Option<u32>, opens: bool
 
 fn acked(cumulative: u64, echo: Option<u32>) -> Acked<'static> {
     let echo = echo.map(|value| Echo::Known { value: Timestamp(value), age: ms(1) });
-    Acked {
-        cumulative,
-        bytes: 1000,
-        sacked: 0,
-        originals: None,
-        duplicate: false,
-        highest: None,
-        sacked_up_to: 0,
-        sacks: &[],
-        dsacks: &[],
-        echo,
-        mark: None,
-        ece: false,
-        all: false,
-    }
+    Acked { cumulative, bytes: 1000, echo, ..Acked::default() }
 }
 
 fn observe(detector: &mut dyn Detector, acked: Acked) -> Judgement {

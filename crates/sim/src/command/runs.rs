@@ -1,6 +1,5 @@
 //! The runs of a scenario's repetitions on several threads. The result does not depend on their number.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::ops::Range;
@@ -16,6 +15,7 @@ use super::means::{Mean, quantile};
 use crate::record::Record;
 use crate::scenario::Scenario;
 use crate::summary::{FlowSummary, Number, Requests};
+use eifel_command::panic_message;
 
 /// How often progress is asked whether to go on, while no run ends.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -107,7 +107,7 @@ fn begun(scenario: Scenario, repetitions: Vec<u32>, jobs: Option<u32>) -> Receiv
                 let ended = match run {
                     Ok(Ok(outcome)) => Ok(outcome.summary.flows.iter().map(numbers).collect()),
                     Ok(Err(error)) => Err(error.to_string()),
-                    Err(panic) => Err(said(&*panic).to_owned()),
+                    Err(panic) => Err(panic_message(&*panic).unwrap_or("a run panicked").to_owned()),
                 };
                 failed.fetch_or(ended.is_err(), Ordering::Relaxed);
                 // The receiver may be gone.
@@ -133,10 +133,4 @@ fn gather(receiver: &Receiver<Ended>, (all, missing): (&mut Ran, usize), progres
         progress(all.len() as u64, total as u64)?;
     }
     Ok(())
-}
-
-/// Returns the message of a panic, as of an algorithm that the caller provided.
-fn said(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a run panicked")
 }

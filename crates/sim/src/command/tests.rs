@@ -1,4 +1,5 @@
 use super::*;
+use eifel_testkit::command::{TextFile, answer};
 
 const TEXT: &str = r##"
 duration_s = 20
@@ -28,24 +29,18 @@ to = "receiver"
 application = { kind = "bulk", bytes = 100_000 }
 "##;
 
-fn file(name: &str, text: &str) -> String {
-    let place = std::env::temp_dir().join(format!("eifel-run-{}-{name}.toml", std::process::id()));
-    std::fs::write(&place, text).unwrap();
-    place.to_str().unwrap().to_owned()
+fn toml(text: &str) -> TextFile {
+    TextFile::new(text, ".toml")
 }
 
 fn said(words: &[&str], columns: usize) -> (u8, String, String) {
-    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    let (mut out, mut err) = (Vec::new(), Vec::new());
     let screen = Screen { columns, styled: false };
-    let code = main(&words, None, screen, (&mut out, &mut err), &mut |_, _| Ok(()));
-    let [out, err] = [out, err].map(|text| String::from_utf8(text).unwrap());
-    (code, out, err)
+    answer(words, |words, out, err| main(words, None, screen, (out, err), &mut |_, _| Ok(())))
 }
 
 #[test]
 fn flows_stand_side_by_side_and_groups_are_folded() {
-    let file = file("flows", TEXT);
+    let file = toml(TEXT);
     let (code, out, err) = said(&[&file, "--repetitions", "1"], 140);
     assert_eq!((code, err.as_str()), (OK, ""));
     let lines: Vec<&str> = out.lines().collect();
@@ -61,7 +56,7 @@ fn flows_stand_side_by_side_and_groups_are_folded() {
 
 #[test]
 fn a_narrow_screen_has_a_row_per_flow_and_says_what_has_no_room() {
-    let file = file("narrow", TEXT);
+    let file = toml(TEXT);
     let (_, out, _) = said(&[&file, "--repetitions", "2", "--flows"], 36);
     assert!(out.lines().all(|line| line.chars().count() <= 36), "{out}");
     assert!(out.lines().any(|line| line.starts_with("main  ")), "{out}");
@@ -70,7 +65,7 @@ fn a_narrow_screen_has_a_row_per_flow_and_says_what_has_no_room() {
 
 #[test]
 fn the_number_of_threads_changes_nothing_and_repetitions_have_intervals() {
-    let file = file("threads", TEXT);
+    let file = toml(TEXT);
     let one = said(&[&file, "--json", "--jobs", "1"], 140);
     assert_eq!(one, said(&[&file, "--json", "--jobs", "3"], 140));
     let found: Value = serde_json::from_str(&one.1).unwrap();
@@ -88,11 +83,11 @@ fn the_number_of_threads_changes_nothing_and_repetitions_have_intervals() {
 
 #[test]
 fn a_change_counts_and_a_wrong_one_is_one_line() {
-    let file = file("changes", TEXT);
+    let file = toml(TEXT);
     let (code, out, _) = said(&[&file, "--set", "flow.main.application.bytes=1000", "--seed", "5", "--json"], 140);
     let found: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &found["seed"], &found["flows"][0]["mean"]["bytes"]), (OK, &json!(5), &json!(1000.0)));
-    let sweep = self::file("sweep", "scenario = \"x.toml\"\n");
+    let sweep = toml("scenario = \"x.toml\"\n");
     for (words, code, expected) in [
         (&[][..], 2, "run: no scenario; see --help".to_owned()),
         (&[&*file, &*file], 2, "run: expected one scenario; see --help".to_owned()),
@@ -116,9 +111,10 @@ fn a_change_counts_and_a_wrong_one_is_one_line() {
 
 #[test]
 fn a_run_that_is_given_up_ends_with_the_reason() {
-    let file = file("given-up", TEXT);
+    let file = toml(TEXT);
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let code = main(&[file], None, Screen::default(), (&mut out, &mut err), &mut |_, _| Err("enough".to_owned()));
+    let code =
+        main(&[file.to_string()], None, Screen::default(), (&mut out, &mut err), &mut |_, _| Err("enough".to_owned()));
     assert!(code == FAILED && out.is_empty() && String::from_utf8(err).unwrap().ends_with("enough\n"));
 }
 

@@ -208,11 +208,9 @@ mod tests {
     use super::*;
 
     fn said(words: &[&str]) -> (u8, String, String) {
-        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let (mut out, mut err) = (Vec::new(), Vec::new());
-        let code = main(&words, Screen::default(), (&mut out, &mut err), &mut |_, _, _| Ok(()));
-        let [out, err] = [out, err].map(|text| String::from_utf8(text).unwrap());
-        (code, out, err)
+        eifel_testkit::command::answer(words, |words, out, err| {
+            main(words, Screen::default(), (out, err), &mut |_, _, _| Ok(()))
+        })
     }
 
     #[test]

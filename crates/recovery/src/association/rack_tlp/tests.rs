@@ -284,16 +284,11 @@ impl Pair {
             cumulative,
             bytes: news[0].passed,
             sacked: news[0].sacked,
-            originals: None,
-            duplicate: false,
             highest: news[0].highest,
             sacked_up_to: taken.reported_up_to,
             sacks: blocks,
             dsacks: duplicates,
-            echo: None,
-            mark: None,
-            ece: false,
-            all: false,
+            ..Acked::default()
         };
         assert!(!taken.reneged, "no report is withdrawn");
         let needless = !duplicates.is_empty() && !self.by_time.tlp.is_answered_by_dsack(&acked);

@@ -104,18 +104,14 @@ fn the_detector_probes_as_f_rto_if_the_first_echo_proves_nothing() {
                 bytes,
                 sacked,
                 duplicate: bytes == 0 && dice.once_in(2),
-                highest: None,
                 sacked_up_to: if sacked > 0 { una + dice.below(60) * 1000 } else { 0 },
-                sacks: &[],
                 dsacks: if dice.once_in(10) { &[Block { start: 0, end: 1000 }] } else { &[] },
                 echo: (!dice.once_in(20)).then(|| Echo::Known {
                     value: Timestamp(clock.wrapping_sub(dice.below(8) as u32)),
                     age: Duration::ZERO,
                 }),
-                mark: None,
-                ece: false,
-                originals: None,
                 all: dice.once_in(6),
+                ..Acked::default()
             };
             let judgement = with_view(|view| {
                 let view = eifel_recovery::view::View { nxt, sack: true, ..*view };

@@ -183,12 +183,7 @@ fn eifel_timestamps_agrees_with_a_model_of_rfc_3522() {
             let acked = Acked {
                 cumulative: una,
                 bytes,
-                sacked: 0,
-                originals: None,
                 duplicate: bytes == 0,
-                highest: None,
-                sacked_up_to: 0,
-                sacks: &[],
                 dsacks: if dice.once_in(dsacks) { &[Block { start: 0, end: 1000 }] } else { &[] },
                 echo: match forged {
                     true => Some(Echo::Forged),
@@ -196,9 +191,8 @@ fn eifel_timestamps_agrees_with_a_model_of_rfc_3522() {
                         (!dice.once_in(20)).then_some(Echo::Known { value: Timestamp(value), age: Duration::ZERO })
                     }
                 },
-                mark: None,
-                ece: false,
                 all: dice.once_in(4),
+                ..Acked::default()
             };
             let judgement = with_view(|view| detector.observe(&Fact::Acked(&acked), view));
             naive.forged += u32::from(forged);

@@ -232,16 +232,13 @@ impl World {
             cumulative,
             bytes,
             sacked,
-            originals: None,
             duplicate: bytes == 0 && outstanding && news && !dice.once_in(10),
             highest,
             sacked_up_to,
-            sacks: &[],
-            dsacks: &[],
             echo: self.echo(),
             mark: (!dice.once_in(6)).then(|| if dice.once_in(2) { Mark::Original } else { Mark::Retransmission }),
-            ece: false,
             all: cumulative == self.nxt,
+            ..Acked::default()
         };
         (acked, blocks, dsack)
     }
