@@ -1,4 +1,4 @@
-"""Compares speed and memory of the analysis of captures with tcptrace, if installed: part of `make bench`.
+"""Compares speed and memory of the analysis of captures with tcptrace and tshark, if installed: part of `make bench`.
 
 Whole processes read the same file in turn. Costs are CPU seconds (user and system), and the median
 of the rounds' ratios counts.
@@ -22,6 +22,9 @@ MAKER = TARGET / "release" / "examples" / "many"
 WANTED = 5
 """The wanted ratio to tcptrace's packets per CPU second."""
 WANTED_MIB = 64
+OPENED = 100_000
+"""The packets of a capture that is opened in Wireshark."""
+WANTED_OPENED_S = 1
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,27 @@ def beside_tcptrace(title: str, path: Path) -> None:
         print(f"  ratio     {ratio:7.2f}          (wanted: at least {WANTED})")
 
 
+def beside_tshark(path: Path, folder: Path) -> None:
+    """Prints what Wireshark's plugin takes beyond tshark's own time, over the first packets of a capture."""
+    if not (shutil.which("tshark") and shutil.which("editcap")):
+        print("tshark or editcap is not installed: the cost of Wireshark's plugin is not measured")
+        return
+    some = folder / "some"
+    subprocess.run(["editcap", "-r", path, some, f"1-{OPENED}"], check=True)
+    plugin = [Path(sys.executable).with_name("eifel"), "wireshark", "install", "--folder", folder]
+    subprocess.run(plugin, stdout=subprocess.DEVNULL, check=True)
+    read = ["tshark", "-r", some, "-Y"]
+    script = ["-X", f"lua_script:{folder / 'eifel.lua'}"]
+    beyond = []
+    for _ in range(ROUNDS):
+        own = cost_of([*read, "tcp.analysis.retransmission"]).cpu_s
+        beyond.append(cost_of([*read, 'eifel.verdict == "spurious"', *script]).cpu_s - own)
+    seconds = statistics.median(beyond)
+    print(
+        f"Wireshark's plugin, {OPENED} packets: {seconds:.2f} CPU s beyond tshark's (wanted: at most {WANTED_OPENED_S})"
+    )
+
+
 def main() -> None:
     """Compares all files."""
     build = ["cargo", "build", "--locked", "--quiet"]
@@ -97,6 +121,7 @@ def main() -> None:
         )
         beside_tcptrace("0.9 million packets of 4 connections over a lossy path, simulated", path)
         soon_built("the same capture", "eifel", "analyze", "--lines", path)
+        beside_tshark(path, Path(folder))
         for file in FILES:
             file.write(path)
             beside_tcptrace(file.title, path)
