@@ -51,7 +51,7 @@ pub struct Curve {
     pub named: Option<usize>,
     /// Why the knob cannot be judged, or why there is no point.
     pub reason: Option<&'static str>,
-    /// The settings of Linux at the named point, as commands for the sender of the data.
+    /// The settings of Linux at the named point, as commands for the sender of the data. None if nothing goes with it.
     pub commands: Vec<String>,
 }
 
@@ -92,7 +92,8 @@ impl Curve {
         let is_enough = |point: &Point| point.share_gone().is_some_and(|share| share >= NAMED);
         let best = || (0..points.len()).max_by_key(|index| (points[*index].needless_gone, points.len() - index));
         let named = points.iter().position(is_enough).or_else(best);
-        let commands = named.map(|named| commands(points[named].value)).unwrap_or_default();
+        let helps = named.filter(|named| points[*named].needless_gone > 0);
+        let commands = helps.map(|named| commands(points[named].value)).unwrap_or_default();
         Self { knob, now, points, named, reason: None, commands }
     }
 }
@@ -162,6 +163,7 @@ mod tests {
         let named = |values: &[u64]| curve(values).named.map(|named| curve(values).points[named].value);
         assert_eq!(named(&[7, 8, 9]), Some(8.0));
         assert_eq!((named(&[3, 7]), curve(&[3, 7]).commands), (Some(7.0), vec!["7".to_owned()]));
+        assert_eq!((named(&[0]), curve(&[0]).commands), (Some(0.0), vec![]));
         assert_eq!((named(&[]), curve(&[]).reason), (None, Some("none")));
         assert_eq!(curve(&[3]).points[0].repeats_gone, 6);
     }

@@ -1,9 +1,7 @@
 //! Every kind of chunk that is sent, with and without UDP encapsulation, read by Wireshark's
 //! dissectors with all checksums verified.
 
-#[path = "common/dissected.rs"]
-mod dissected;
-
+use super::common::dissected;
 use std::path::{Path, PathBuf};
 
 use eifel_packet::ip::{self, Addresses};

@@ -1,5 +1,7 @@
 //! Random headers and segments that fit a packet.
 
+pub mod dissected;
+
 use eifel_packet::ip::{Addresses, Ecn, Header};
 use eifel_packet::options::sack_room;
 use eifel_packet::segment::{Flags, Options, SackBlocks, Segment, Timestamps};

@@ -1,7 +1,6 @@
 //! Bytes that are cut off, damaged or random must give an error or a value, never a panic.
 
-mod common;
-
+use super::common;
 use eifel_packet::segment::{Options, Segment};
 use eifel_packet::{Error, datagram, ip, options, tcp};
 use proptest::collection::vec;

@@ -1,7 +1,6 @@
 //! Compares our encoding with etherparse's, in both directions.
 
-mod common;
-
+use super::common;
 use eifel_packet::datagram;
 use eifel_packet::ip::{self, Addresses, Ecn, Header};
 use eifel_packet::options::len;

@@ -1,6 +1,6 @@
 //! Random packets: written and read back, damaged, and random bytes.
 
-use crate::{HEADER, offset, packet};
+use super::{HEADER, offset, packet};
 use eifel_packet::ip::Addresses;
 use eifel_packet::sctp::{
     Cause, Causes, Chunk, Data, DataFlags, ForwardTsn, Gaps, Init, NrSack, Parameter, Parameters, Sack, SackFlags,

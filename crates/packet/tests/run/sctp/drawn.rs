@@ -1,6 +1,6 @@
 //! Packets compared byte by byte with the figures of the RFC, and invalid packets.
 
-use crate::{HEADER, packet};
+use super::{HEADER, packet};
 use eifel_packet::Error;
 use eifel_packet::sctp::{
     Causes, Chunk, Data, DataFlags, ForwardTsn, Gap, Gaps, Parameter, Parameters, Sack, SackFlags, Skipped, Unaware,

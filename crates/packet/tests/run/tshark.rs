@@ -1,8 +1,6 @@
 //! A whole conversation as a capture, read by Wireshark's dissectors with all checksums verified.
 
-#[path = "common/dissected.rs"]
-mod dissected;
-
+use super::common::dissected;
 use std::path::{Path, PathBuf};
 
 use eifel_packet::ip::{Addresses, Ecn, Header};

@@ -1,0 +1,6 @@
+//! Searches for counterexamples, the program, and the counterexamples that were found.
+
+mod claims;
+mod command;
+mod counterexamples;
+mod golden;
