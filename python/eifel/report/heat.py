@@ -11,6 +11,8 @@ LINES = 3
 """Lines of a column's name."""
 HEAD = 8 + 13 * LINES
 """Pixels above the first row, for the columns' names."""
+NAME = int((WIDTH / 2 - 16) / LETTER)
+"""Letters of a row's name: half of the map."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ def heat(
     values = [cell.value for cell in cells.values() if math.isfinite(cell.value)]
     if not values:
         return ""
-    left = min(16 + LETTER * max(len(short(name)) for name in rows), WIDTH / 2)
+    left = 16 + LETTER * min(max(map(len, rows)), NAME)
     wide = (WIDTH - RIGHT - left) / len(columns)
     apart = spacing(len(rows))
     height = HEAD + apart * len(rows) + 22
@@ -55,7 +57,7 @@ def heat(
     }
     for number, row in enumerate(rows):
         y = HEAD + apart * number
-        parts.append(f'<text x="{left - 8:.1f}" y="{y + apart - 5}" class="name">{escape(short(row))}</text>')
+        parts.append(f'<text x="{left - 8:.1f}" y="{y + apart - 5}" class="name">{escape(short(row, NAME))}</text>')
         for place, column in enumerate(columns):
             cell = cells.get((row, column))
             if cell is None or not math.isfinite(cell.value):
