@@ -10,7 +10,9 @@ use eifel_tcp::{IcmpError, Settings};
 use crate::error::Place;
 use crate::expression::Statement;
 use crate::profile::Profile;
-use crate::sctp::{self, Setup};
+use crate::sctp::call::Call as AssociationCall;
+use crate::sctp::packet::{Icmp, Packet as SctpPacket};
+use crate::sctp::setup::Setup;
 
 /// A script without errors.
 #[derive(Clone, Debug)]
@@ -121,8 +123,8 @@ pub(crate) enum Action {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Traffic {
     Segment(Packet),
-    Sctp(sctp::Packet),
-    Icmp(sctp::Icmp),
+    Sctp(SctpPacket),
+    Icmp(Icmp),
     SegmentError(SegmentError),
 }
 
@@ -234,7 +236,7 @@ pub(crate) enum Call {
     /// A call that exists only for associations.
     Sctp {
         socket: i64,
-        call: sctp::Call,
+        call: AssociationCall,
     },
     /// A call that matters only to an operating system.
     Ignored {

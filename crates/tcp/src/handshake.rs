@@ -50,7 +50,7 @@ impl Connection {
             ack: Seq(0),
             flags: Flags::SYN,
             window: 0,
-            options: Options { timestamps: stamp, ..offer(peer) },
+            options: Options { timestamps: stamp, ..peer.offer() },
             payload_len: 0,
             ecn: Ecn::NotEct,
         };
@@ -154,7 +154,7 @@ impl Connection {
         let length = u32::from(settings.mss.min(peer_mss));
         // A retransmission may carry a timestamp that its original did not have, and must still
         // fit.
-        let marks = options.marks.filter(|marks| offered_marks(settings) == Some(*marks));
+        let marks = options.marks.filter(|marks| settings.offered_marks() == Some(*marks));
         let stamped = stamp.is_some() || marks == Some(Marks::Timestamps);
         let mss = if stamped { length.saturating_sub(TIMESTAMPS_LENGTH).max(1) } else { length.max(1) };
         self.mss = mss;
@@ -233,21 +233,4 @@ pub fn reset(segment: &Segment) -> Option<Segment> {
 pub(crate) fn length(segment: &Segment) -> u64 {
     let controls = u64::from(segment.flags.has(Flags::SYN)) + u64::from(segment.flags.has(Flags::FIN));
     u64::from(segment.payload_len) + controls
-}
-
-/// Returns the options of a SYN, without the timestamps.
-pub(crate) fn offer(settings: &Settings) -> Options {
-    Options {
-        mss: Some(settings.mss),
-        window_scale: settings.shift(),
-        sack_permitted: settings.sack != SackUse::Off,
-        marks: offered_marks(settings),
-        ..Options::default()
-    }
-}
-
-/// Returns the marks to offer. If all segments carry timestamps, timestamps cannot mark
-/// retransmissions.
-fn offered_marks(settings: &Settings) -> Option<Marks> {
-    settings.marks.filter(|marks| *marks != Marks::Timestamps || settings.timestamps.is_none())
 }

@@ -342,6 +342,14 @@ impl Connection {
         }
     }
 
+    /// Makes the acknowledgement of a data segment due now, if it is one of the first segments.
+    fn acknowledge_quickly(&mut self, now: Instant) {
+        if self.rare.quick.on_arrival(now) {
+            self.receiver.due.now();
+            self.set_state(self.state);
+        }
+    }
+
     /// Processes an acceptable segment's data and FIN.
     pub(crate) fn take_data(&mut self, now: Instant, segment: &Segment, block: Block, payload: &[u8]) {
         let arrival = self.receiver.take(now, block, segment.flags.has(Flags::FIN), payload);

@@ -17,7 +17,7 @@ use eifel_recovery::engine::Engine;
 use crate::connection::Connection;
 use crate::cookie;
 use crate::ecn;
-use crate::handshake::{DEFAULT_MSS, offer, reset};
+use crate::handshake::{DEFAULT_MSS, reset};
 use crate::settings::{EcnUse, Ports, Settings, TimestampSettings};
 use crate::state::{Opening, State};
 use crate::timestamps::Stamps;
@@ -223,7 +223,7 @@ impl Listener {
 
     /// Returns the SYN-ACK of a half-open connection, with the negotiated options.
     fn negotiated_syn_ack(&self, now: Instant, caller: &Caller, half: &HalfOpen) -> Segment {
-        let own = offer(&self.settings);
+        let own = self.settings.offer();
         let stamps = half.stamp.zip(self.settings.timestamps);
         let options = Options {
             window_scale: own.window_scale.filter(|_| half.window_scale.is_some()),

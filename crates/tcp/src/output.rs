@@ -113,8 +113,8 @@ impl Connection {
             let (flags, payload_len) = self.shape(start, len);
             self.write_header(segment, start, (flags, payload_len), self.timestamps(stamp));
             self.write_rare(now, segment, copy > 0);
-            if payload_len > 0 {
-                self.end_quick_acks(now);
+            if payload_len > 0 && self.rare.quick.on_sent(now, self.rare.open_settings.ack_delay) {
+                self.set_state(self.state);
             }
             if self.ecn.is_agreed() {
                 let fresh = kind == Kind::New && payload_len > 0;

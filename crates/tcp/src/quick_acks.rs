@@ -2,9 +2,8 @@
 //! Linux. This ends early if the two ends answer each other with data. RFC 5681, section 4.2,
 //! allows an acknowledgement for every segment.
 
-use eifel_base::time::Instant;
+use eifel_base::time::{Duration, Instant};
 
-use crate::connection::Connection;
 use crate::settings::AckSettings;
 
 /// State of quick acknowledgements.
@@ -24,28 +23,23 @@ impl QuickAcks {
     pub(crate) fn are_over(&self) -> bool {
         self.left == 0
     }
-}
 
-impl Connection {
-    /// Makes the acknowledgement of a data segment due now, if it is one of the first segments.
-    pub(crate) fn acknowledge_quickly(&mut self, now: Instant) {
-        let quick = &mut self.rare.quick;
-        if quick.are_over() {
-            return;
+    /// Notes a data segment. Returns whether it is one of the first, which are acknowledged at once.
+    pub(crate) fn on_arrival(&mut self, now: Instant) -> bool {
+        if self.are_over() {
+            return false;
         }
-        (quick.left, quick.arrived) = (quick.left - 1, now);
-        self.receiver.due.now();
-        self.set_state(self.state);
+        (self.left, self.arrived) = (self.left - 1, now);
+        true
     }
 
-    /// Records that data is sent. If the data may answer what has just arrived, acknowledgements
-    /// are delayed from now on.
-    pub(crate) fn end_quick_acks(&mut self, now: Instant) {
-        let quick = &mut self.rare.quick;
-        let answers = quick.arrived <= now && now < quick.arrived + self.rare.open_settings.ack_delay;
-        if answers && !quick.are_over() {
-            quick.left = 0;
-            self.set_state(self.state);
+    /// Notes that data are sent. Returns whether the data may answer what has just arrived, and quick
+    /// acknowledgements end by that. `delay` is that of acknowledgements.
+    pub(crate) fn on_sent(&mut self, now: Instant, delay: Duration) -> bool {
+        let ends = self.arrived <= now && now < self.arrived + delay && !self.are_over();
+        if ends {
+            self.left = 0;
         }
+        ends
     }
 }

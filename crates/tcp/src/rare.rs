@@ -7,8 +7,7 @@ use eifel_packet::seq::Seq;
 use eifel_recovery::fact::Block;
 
 use crate::challenge::Challenges;
-use crate::connection::Counts;
-use crate::handshake::offer;
+use crate::counts::Counts;
 use crate::quick_acks::QuickAcks;
 use crate::receive::Arrival;
 use crate::settings::{Settings, TimeWait, WindowProbe};
@@ -56,7 +55,7 @@ pub(crate) struct RareState {
 impl RareState {
     pub(crate) fn new(settings: &Settings, isn: Seq) -> Box<Self> {
         Box::new(Self {
-            handshake: Some(Box::new(HandshakeState { settings: *settings, offer: offer(settings), early: None })),
+            handshake: Some(Box::new(HandshakeState { settings: *settings, offer: settings.offer(), early: None })),
             open_settings: OpenSettings {
                 ack_delay: settings.acks.delay,
                 fin_wait_2: settings.fin_wait_2,

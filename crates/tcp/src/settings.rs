@@ -2,6 +2,7 @@
 
 use eifel_base::time::Duration;
 pub use eifel_packet::segment::Marks;
+use eifel_packet::segment::Options;
 use eifel_packet::seq::Seq;
 
 /// The two ports of a connection, from this end's view.
@@ -337,6 +338,23 @@ impl Default for Settings {
 pub(crate) const LARGEST_SHIFT: u8 = 14;
 
 impl Settings {
+    /// Returns the options of a SYN, without the timestamps.
+    pub(crate) fn offer(&self) -> Options {
+        Options {
+            mss: Some(self.mss),
+            window_scale: self.shift(),
+            sack_permitted: self.sack != SackUse::Off,
+            marks: self.offered_marks(),
+            ..Options::default()
+        }
+    }
+
+    /// Returns the marks to offer. If all segments carry timestamps, timestamps cannot mark
+    /// retransmissions.
+    pub(crate) fn offered_marks(&self) -> Option<Marks> {
+        self.marks.filter(|marks| *marks != Marks::Timestamps || self.timestamps.is_none())
+    }
+
     /// Returns the shift that this end offers for its own window; `None` if it offers none.
     pub(crate) fn shift(&self) -> Option<u8> {
         match self.window_scale {

@@ -2,10 +2,10 @@
 
 use super::cursor::Cursor;
 use super::lexer::Kind;
+use super::sctp;
 use super::time::seconds;
 use crate::error::{Fault, Place, shown};
 use crate::script::{Action, Call, Expected};
-use crate::sctp;
 
 /// Deepest nesting of arguments.
 const DEEPEST: u32 = 16;

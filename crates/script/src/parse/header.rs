@@ -3,11 +3,12 @@
 use super::command;
 use super::cursor::Cursor;
 use super::lexer::Kind;
-use super::setting::Setting;
+use super::sctp;
+use super::setting::{MOST_USECS, Setting};
 use crate::error::{Fault, Place};
 use crate::profile::Profile;
 use crate::script::Header;
-use crate::sctp::Setup;
+use crate::sctp::setup::Setup;
 use eifel_base::time::Duration;
 use eifel_packet::ip::Version;
 use eifel_tcp::settings::TimestampSettings;
@@ -24,9 +25,6 @@ const IGNORED: [&str; 9] = [
     "speed",
     "tolerance_percent",
 ];
-
-/// The longest tolerance, and the longest tick of a timestamp clock, in microseconds.
-pub(super) const MOST_USECS: u64 = 60_000_000;
 
 /// Packetdrill's default tolerance for a kernel's timers.
 const TOLERANCE: Duration = Duration::from_millis(4);
@@ -68,7 +66,7 @@ pub(super) fn read(
                 flags.mss_by_hand |= setting.is("mss");
                 match &mut association {
                     None => setting.apply(&mut header)?,
-                    Some(setup) => setup.apply(&setting, &mut header.tolerance)?,
+                    Some(setup) => sctp::apply(setup, &setting, &mut header.tolerance)?,
                 }
             }
             Kind::Command(text) => match &mut association {

@@ -1,14 +1,15 @@
 //! Reads a script. Everything unknown is refused with its place.
 
-pub(crate) mod call;
+mod call;
 mod command;
 mod condition;
-pub(crate) mod cursor;
+mod cursor;
 mod header;
 mod icmp;
-pub(crate) mod lexer;
+mod lexer;
 mod packet;
-pub(crate) mod setting;
+mod sctp;
+mod setting;
 mod socket_option;
 mod time;
 mod transfer;
@@ -19,7 +20,7 @@ use crate::parse::cursor::Cursor;
 use crate::parse::lexer::{Kind, tokens};
 use crate::profile::Profile;
 use crate::script::{Action, Call, Event, Script, Traffic, When};
-use crate::sctp;
+use crate::sctp::setup::Setup;
 use crate::variables::{self, Variable};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Version;
@@ -56,7 +57,7 @@ fn script(profile: Profile, symbol: &str, text: &str, origin: &str) -> Result<Sc
     let tokens = tokens(text)?;
     let is_sctp = tokens.iter().any(|token| token.kind == Kind::Word("IPPROTO_SCTP".into()));
     let mut cursor = Cursor::new(text, tokens);
-    let mut association = is_sctp.then(sctp::Setup::default);
+    let mut association = is_sctp.then(Setup::default);
     let mut header = header::read(&mut cursor, profile, association.as_mut())?;
     let language = if is_sctp { Language::Sctp } else { Language::Tcp(header.version) };
     // Commands configure a host only before its sockets are in use.

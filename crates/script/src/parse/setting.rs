@@ -1,13 +1,15 @@
 //! Settings, `//: key = value`: settings of the connection, and the engine's algorithms by their
 //! names in the registry. To packetdrill these lines are comments.
 
-use super::header::MOST_USECS;
 use crate::error::{Fault, Place, shown};
 use crate::script::Header;
 use eifel_base::time::Duration;
 use eifel_packet::segment::Marks;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value};
 use eifel_tcp::settings::{EchoRule, EcnUse, SackUse, TimeWait, TimestampSettings, WindowProbe, WindowScale};
+
+/// The longest tolerance, and the longest tick of a timestamp clock, in microseconds.
+pub(super) const MOST_USECS: u64 = 60_000_000;
 
 /// The longest time in a setting, in milliseconds: as long as the longest script.
 const MOST_MS: u64 = 400 * 24 * 3_600_000;

@@ -22,7 +22,7 @@ use end::{End, Returned};
 use crate::expression::{Expression, Meaning, Statement, Values};
 use crate::outcome::{Failure, Outcome, Row, Seen, Side};
 use crate::script::{Action, Call, Event, Expected, Script, Traffic, When};
-use crate::sctp::AssociationEnd;
+use crate::sctp::host::AssociationEnd;
 use crate::variables::Variable;
 use eifel_base::time::{Duration, Instant};
 

@@ -4,10 +4,9 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 
 use super::compare;
-use super::icmp::Icmp;
 use super::item::{Item, split};
 use super::numbers::Numbers;
-use super::packet::{Body, Packet};
+use super::packet::{Body, Icmp, Packet};
 use super::setup::Setup;
 use super::shape::Family;
 use super::variables::{Counts, Observed};

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::calls::Call;
+use super::call::Call;
 use super::host::{AssociationEnd, PORTS};
 use super::setup::Setup;
 use super::variables::number;

@@ -4,21 +4,11 @@ use std::net::IpAddr;
 
 use crate::error::Fault;
 use crate::parse::cursor::Cursor;
+use crate::sctp::packet::Icmp;
 use eifel_sctp::IcmpError;
 
 /// The largest MTU.
 const MOST_BYTES: u64 = 65_535;
-
-/// An ICMP message about a packet of this end.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Icmp {
-    /// The verification tag of that packet.
-    pub(crate) tag: u32,
-    /// The packet's destination; `None` stands for the peer's first address.
-    pub(crate) to: Option<IpAddr>,
-    /// `None` if the message is ignored.
-    pub(crate) error: Option<IcmpError>,
-}
 
 /// Reads `icmp unreachable CODE [mtu N] [sctp(TAG)]`.
 pub(super) fn read(cursor: &mut Cursor<'_>, to: Option<IpAddr>) -> Result<Icmp, Fault> {
