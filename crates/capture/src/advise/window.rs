@@ -32,7 +32,13 @@ pub(super) fn curve(ordered: &[&Resent], asked: &Asked) -> Curve {
     };
     let values = values(asked, knob, || both().filter_map(least).collect());
     let fates = |value| both().map(|(one, window)| fate(one, window.as_ref(), value)).collect();
-    Curve::over((knob, now), values, NO_NEEDLESS, fates, |_| vec!["sysctl -w net.ipv4.tcp_recovery=5".to_owned()])
+    Curve::over((knob, now), values, NO_NEEDLESS, fates, commands)
+}
+
+/// Linux can be told to wait a quarter, and no longer.
+fn commands(quarters: f64) -> Vec<String> {
+    let it_takes = (quarters <= 1.0).then(|| "sysctl -w net.ipv4.tcp_recovery=5".to_owned());
+    it_takes.into_iter().collect()
 }
 
 /// When RACK declares data lost, in milliseconds after the retransmission.
@@ -101,6 +107,12 @@ mod tests {
         assert_eq!(of(&one, 1.0), Fate::NeedlessLeft);
         assert_eq!(of(&one, 2.0), Fate::NeedlessGone { repeats: 0 });
         assert_eq!(curve(&[&one], &Asked::new()).points[0].value, 2.0);
+        // Only a quarter can be set.
+        let early = fast(Verdict::Spurious, 7.0);
+        assert_eq!(
+            (curve(&[&one], &Asked::new()).commands.len(), curve(&[&early], &Asked::new()).commands.len()),
+            (0, 1)
+        );
         // A window is at most the smoothed round trip: 43 ms after the retransmission.
         let late = fast(Verdict::Spurious, 44.0);
         assert_eq!(of(&late, 100.0), Fate::NeedlessLeft);
