@@ -57,7 +57,7 @@ NUMBERS = (
 )
 """The compared numbers of a run. A run's summary may get others without making rows stale."""
 UNKNOWN = (
-    *("detectors.liars_fast", "detectors.liars_found", "detectors.small_worlds", "detectors.truth"),
+    *("detectors.liars_fast", "detectors.liars_found", "detectors.small_worlds"),
     *("responding.calibration", "responding.front"),
 )
 """Artefacts whose rows may still be those that were stored before there were samples. They take up to hours."""
