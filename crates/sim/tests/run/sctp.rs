@@ -515,7 +515,7 @@ fn elements_with_lists_know_the_copies_of_a_chunk() {
         let drops = format!("drops = {{ flow = \"main\", segments = [40], copies = {copies} }}");
         let flow = run(&two_paths(&[("{primary}", &drops), ENDLESS], "[sender]\nretransmit = \"same-path\"\n"), 0);
         assert_eq!((flow.drops, flow.completed), (copies, false), "{flow:?}");
-        assert!(flow.retransmissions >= u64::from(copies), "{flow:?}");
+        assert!(flow.retransmissions >= copies, "{flow:?}");
     }
     // Six packets pass chunk 40, and none its retransmission, whose duplicate is thus reported a round trip later.
     let late = ("{primary}", r#"reorder = { flow = "main", segments = [40], length = 6, longest_wait_s = 1000 }"#);

@@ -74,7 +74,9 @@ def association(protocol: settings.Sctp, length_s: float, paths: int = 1, **more
     return settings.scenario(protocol, ENDLESS, DURATION_S, paths=paths, spike=spike, **more)
 
 
-def observed(protocol: settings.Sctp, length_s: float, held: Sequence[str], **alternate: Any) -> dict[str, Any]:
+def observed(
+    protocol: settings.Sctp, length_s: float, held: Sequence[str], rules: settings.Sctp, **alternate: Any
+) -> dict[str, Any]:
     """Returns plain SCTP over two paths, observed by Eifel and DupTSN. `protocol` gives the options in use."""
     watched = [settings.OLDER, settings.DUP_TSN["sender"]["detect"]]
     return association(
@@ -82,6 +84,7 @@ def observed(protocol: settings.Sctp, length_s: float, held: Sequence[str], **al
         length_s,
         paths=2,
         held=held,
+        rules=rules,
         alternate=alternate,
     )
 
