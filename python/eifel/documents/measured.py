@@ -1,7 +1,8 @@
 """Measured numbers of the documents: `python -m eifel.documents measured [ID…]` measures all again, or these.
 
 Writes `docs/internals/measured.json` (the results of the artefacts named here, the number of failing
-claims, the digests of definitions and of sample runs) and the tables between
+claims, the digests of definitions and of sample runs), that number in `papers/failing.toml` too, and
+the tables between
 `<!-- measured: NAME -->` and `<!-- end -->`. `make test`
 compares the pages with that file and the digests with the artefacts. It also measures again
 whatever takes a second. Results stored in `out` are not measured again.
@@ -18,6 +19,7 @@ from eifel.documents import (
     TIMERS,
     captures,
     detectors,
+    failing,
     filled,
     name_missing,
     quoted,
@@ -476,6 +478,7 @@ def main(names: Sequence[str]) -> None:
     store = {name: measure(name) if name in names or not names else before.get(name) for name in ARTEFACTS}
     store = {name: one for name, one in store.items() if one is not None}
     STORE.write_text(stored.written(store), encoding="utf-8")
+    failing.keep({name: one["failing"] for name, one in store.items() if "failing" in one})
     for page in sorted({page for page, _ in BLOCKS.values()}):
         (ROOT / page).write_text(written(page, store), encoding="utf-8")
     name_missing(quotes(store))
