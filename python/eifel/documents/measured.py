@@ -475,8 +475,8 @@ def measure(name: str) -> dict[str, Any]:
 def main(names: Sequence[str]) -> None:
     """Measures everything, or the named artefacts, and writes the results."""
     before = stored.read() if names else {}
-    store = {name: measure(name) if name in names or not names else before.get(name) for name in ARTEFACTS}
-    store = {name: one for name, one in store.items() if one is not None}
+    found = {name: measure(name) if name in names or not names else before.get(name) for name in ARTEFACTS}
+    store: dict[str, Any] = {name: one for name, one in found.items() if one is not None}
     STORE.write_text(stored.written(store), encoding="utf-8")
     failing.keep({name: one["failing"] for name, one in store.items() if "failing" in one})
     for page in sorted({page for page, _ in BLOCKS.values()}):
