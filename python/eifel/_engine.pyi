@@ -55,6 +55,7 @@ __all__ = [
     "watch_captures",
     "way_on",
     "whatif",
+    "whatif_hidden",
     "whatif_trial",
 ]
 
@@ -557,6 +558,9 @@ def whatif(
     Calls `progress` with the kind of work, what of it is done, and how much there is. Returns the exit code, and what
     the command wrote to standard output and to standard error.
     """
+
+def whatif_hidden(seed: int) -> str:
+    """Returns a hidden path without other traffic, with the sender that a capture shows, as a scenario in JSON."""
 
 def whatif_trial(seed: int, cross: str, draws: int) -> str:
     """Compares a prediction with the truth on a hidden path drawn from this seed. Returns a JSON object.

@@ -21,7 +21,7 @@ FEW = 6
 """The number of tables of each kind."""
 OPEN = {
     # The printed value contradicts the paper's own definition: see the file.
-    "dualrtt.table3": ["at 42.905 s NRTT is 13.9 s"],
+    "dualrtt.table3": ["at 42.905 s NRTT is 13.9 s, within 0.15 s"],
     # With Eifel samples come at once; a larger round trip takes the paper's window, and time to grow.
     "responding.figure6a": ["... with the paper's window of 150 segments too"],
     "responding.figure6c": [
@@ -29,7 +29,7 @@ OPEN = {
         "(window of 11 segments)",
         "... nor with the paper's window of 150 segments",
     ],
-    "responding.figure9a": ["several genuine timeouts (the paper shows three)"],
+    "responding.figure9a": ["several genuine timeouts, at least two (the paper shows three)"],
     # Overtaken SACKs are dropped with their reports of duplicates.
     "sctp.condition": [
         "DupTSN reports detect each spurious timeout that Eifel does not (data held at the far end)",
@@ -67,7 +67,7 @@ OPEN = {
         "precise restarting never costs throughput, whatever the packets' size",
     ],
     "thesis.figure5_19": [
-        "with the actual load in FLIGHT_E there would be many spikes of RTO_E: rises of a fifth from sample to sample"
+        "with the actual load in FLIGHT_E there would be spikes of RTO_E: rises of a fifth in a sample"
     ],
 }
 """Claims that do not hold in the drawn repetition, the first. The report shows them as failing,

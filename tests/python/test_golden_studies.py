@@ -25,9 +25,11 @@ from eifel.papers.artefact import Artefact, Repeated, Studied
 from eifel.papers.dualrtt import grid
 from eifel.papers.responding import calibration, distances, swept
 from eifel.papers.study import Effort
+from eifel.recommendation import CANDIDATES
 from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import (
+    captures_protocols,
     captures_tools,
     captures_truth,
     captures_whatif,
@@ -275,6 +277,24 @@ def test_predictions_are_judged_by_the_other_traffic_on_the_path(
     check("captures.whatif", captures_whatif.ARTEFACT, effort)
     assert len(asked) == sum(captures_whatif.TRIALS.values())
     golden.check("studies/captures.whatif-asked", digest(asked))
+
+
+def test_protocols_are_judged_on_the_paths_that_are_not_refused(
+    effort: Effort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def judged(seed: int) -> dict[str, Any]:
+        asked.append(seed)
+        number = len(asked)
+        delivers = {name: 1000.0 + (number * (place + 3)) % 17 for place, name in enumerate(CANDIDATES)}
+        refused = "" if number % 4 else "not one queue"
+        return {"refused": refused, "advised": "" if refused else CANDIDATES[number % len(CANDIDATES)], **delivers}
+
+    monkeypatch.setattr(captures_protocols, "judged", judged)
+    check("captures.protocols", captures_protocols.ARTEFACT, effort)
+    first = captures_protocols.HIDDEN * effort.seed
+    assert asked == [*range(first, first + captures_protocols.PATHS)]
 
 
 def test_without_a_prediction_no_range_holds_the_truth() -> None:

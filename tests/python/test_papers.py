@@ -195,3 +195,35 @@ def test_traces_make_rows(tmp_path: Path) -> None:
     assert {row.keys["trace"] for row in artefact.with_traces([trace, again]).rows} == {str(trace), str(again)}
     trace.write_text("1\n3\n")
     assert artefact.with_traces([trace]).definition() != given.definition()
+
+
+@pytest.mark.parametrize("name", [one.id for one in ALL if one.id.startswith("sctp.figure") and one.is_recorded])
+def test_a_figure_of_single_associations_has_its_first_run_by_todays_rules_too(name: str) -> None:
+    first, *_, last = artefacts()[name].rows
+    assert last.keys == {"run": "RFC 9260"}
+    rules = [row.scenario["flow"][0]["sctp"].get("rules", "rfc9260") for row in (first, last)]
+    assert rules == ["rfc2960", "rfc9260"]
+    plain = {key: value for key, value in first.scenario["flow"][0]["sctp"].items() if key != "rules"}
+    assert last.scenario["flow"][0] == {**first.scenario["flow"][0], "sctp": plain}
+
+
+@pytest.mark.parametrize("name", ["11a", "11b", "12", "13a", "13b", "14a", "14b"])
+def test_a_figure_of_many_associations_has_rows_by_each_rule(name: str) -> None:
+    settings = [row.keys["setting"] for row in artefacts()[f"sctp.figure{name}"].rows]
+    assert settings[0] == "RFC 2960" and "RFC 9260" in settings
+    assert name in ("11a", "12") or {"ns-2", "RFC 2960, both ways"} <= {*settings}
+
+
+@pytest.mark.parametrize("number", [4, 5, 6, 7, 8, 9, 10, 11])
+def test_a_figure_over_one_spike_has_rows_with_the_settings_that_the_paper_states(number: int) -> None:
+    rows = artefacts()[f"spikes.figure{number}"].rows
+    named = {str(value) for row in rows for value in row.keys.values()}
+    if number in (7, 8, 9):
+        assert "46.8 kbit/s" in named
+    if number in (5, 6, 10, 11):
+        assert {row.keys["spike"] for row in rows if row.keys["sender"] == "reno"} == {"at 28 s", "drawn"}
+    if number not in (7, 8):
+        assert "sctp, 52/68 bytes" in named
+        uplink, downlink = 536 + 52, 68
+        sctp = next(row for row in rows if "sctp, 52/68 bytes" in row.keys.values()).scenario["flow"][0]["sctp"]
+        assert (sctp["message_bytes"] + sctp["data_header_bytes"], sctp["sack_bytes"]) == (uplink, downlink)

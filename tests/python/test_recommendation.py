@@ -1,5 +1,6 @@
 """The recommended protocol for a path: by hand, and beside the recommendations of "spikes", section IV."""
 
+import itertools
 import json
 import re
 from pathlib import Path
@@ -12,7 +13,9 @@ from eifel.cli import main
 from eifel.errors import BadInputError
 from eifel.papers.spikes import settings
 from eifel.recommendation import CANDIDATES, recommended
+from eifel.recording import Wanted, capture
 from eifel.statistics import t_quantile
+from eifel.studies import captures_protocols
 
 PAPERS = ["reno", "eifel", "sctp"]
 
@@ -74,6 +77,29 @@ def test_the_papers_recommendations_come_out(case: str, kbps: float, window: str
     path = settings.scenario("reno", kbps, window, case)
     advice = eifel.compare(eifel.protocols(path, PAPERS), repetitions=12).recommendation()
     assert (advice.best, advice.equal) == (use, ())
+
+
+def test_a_capture_over_a_hidden_path_advises_what_delivers_most_there() -> None:
+    found = captures_protocols.judged(5000)
+    delivers = {name: found[name] for name in CANDIDATES}
+    assert (found["refused"], found["advised"]) == ("", max(delivers, key=delivers.__getitem__))
+    best, *_, worst = sorted(delivers.values(), reverse=True)
+    assert worst < 0.9 * best
+
+
+def test_a_path_that_cannot_be_replayed_gives_no_advice() -> None:
+    found = captures_protocols.judged(5003)
+    assert found["advised"] == "" and found["refused"].startswith("the replayed sender differs from the captured one")
+    assert min(found[name] for name in CANDIDATES) > 0
+
+
+def test_most_slow_paths_of_the_paper_cannot_be_replayed(tmp_path: Path) -> None:
+    refused = []
+    for kbps, window in itertools.product((21.4, 78, 1500), ("small", "large")):
+        path = settings.scenario("reno", kbps, window, "spike+loss", spike=settings.one_spike())
+        capture(eifel.scenario.load(path), "sender", tmp_path / "sender.pcapng", Wanted())
+        refused.append(eifel.extract_path(tmp_path / "sender.pcapng").refused is not None)
+    assert sum(refused) > len(refused) / 2
 
 
 def test_a_flow_keeps_what_no_protocol_decides(scenario: Path) -> None:

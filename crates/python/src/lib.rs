@@ -158,6 +158,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(paths::extract_path, module)?)?;
     module.add_function(wrap_pyfunction!(paths::way_on, module)?)?;
     module.add_function(wrap_pyfunction!(paths::whatif, module)?)?;
+    module.add_function(wrap_pyfunction!(paths::whatif_hidden, module)?)?;
     module.add_function(wrap_pyfunction!(paths::whatif_trial, module)?)?;
     module.add_function(wrap_pyfunction!(hunt::hunt_liars, module)?)?;
     module.add_function(wrap_pyfunction!(hunt::hunt_claim, module)?)?;

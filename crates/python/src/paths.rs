@@ -166,3 +166,9 @@ pub(crate) fn whatif_trial(py: Python<'_>, seed: u64, cross: &str, draws: u32) -
     let found = py.detach(|| trial::trial(seed, cross, draws));
     found.map(|found| json!(found).to_string()).map_err(|Refusal(why)| PathError::new_err(why))
 }
+
+/// Returns a hidden path without other traffic, drawn from this seed, as a scenario: a JSON object.
+#[pyfunction]
+pub(crate) fn whatif_hidden(seed: u64) -> String {
+    trial::hidden(seed, CrossTraffic::None).0.to_string()
+}

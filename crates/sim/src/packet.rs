@@ -3,7 +3,7 @@
 use crate::end::End;
 use crate::oracle::{Role, SentData};
 use eifel_packet::ip::{self, Addresses, Ecn, Header, Version};
-use eifel_packet::sctp;
+use eifel_packet::sctp::{self, Chunk};
 use eifel_packet::segment::Segment;
 use std::net::Ipv4Addr;
 
@@ -105,6 +105,38 @@ impl SctpPacket {
     #[inline]
     pub fn ip_len(&self, ip: Version) -> u32 {
         ip.header_len() + self.packet.len() as u32
+    }
+}
+
+/// What links charge for an end's packets in place of their real length, to compare with simulators
+/// that charge fixed numbers.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Charges {
+    /// Bytes of a packet with DATA chunks beside their user data; `None` for the real ones.
+    pub data_header: Option<u32>,
+    /// Bytes of a packet with a SACK and without DATA chunks; `None` for the real ones.
+    pub sack: Option<u32>,
+}
+
+impl Charges {
+    /// Returns the bytes that links charge for a packet.
+    #[inline]
+    pub fn bytes(self, sctp: &SctpPacket, ip: Version) -> u32 {
+        if self == Self::default() { sctp.ip_len(ip) } else { self.fixed(sctp, ip) }
+    }
+
+    fn fixed(self, sctp: &SctpPacket, ip: Version) -> u32 {
+        let (mut data, mut user_bytes, mut reports) = (false, 0, false);
+        for chunk in sctp.packet.chunks().map_while(Result::ok) {
+            match chunk {
+                Chunk::Data(chunk) => (data, user_bytes) = (true, user_bytes + chunk.payload.len() as u32),
+                Chunk::Sack(_) => reports = true,
+                _ => {}
+            }
+        }
+        let charged =
+            if data { self.data_header.map(|header| header + user_bytes) } else { self.sack.filter(|_| reports) };
+        charged.unwrap_or_else(|| sctp.ip_len(ip))
     }
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 INTERNALS, REFERENCE = DOCS / "internals", DOCS / "reference"
-AUTHOR = "docs/author.md"
+AUTHOR, RESEARCHER = "docs/author.md", "docs/researcher.md"
 CAPTURES, WHATIF = (f"docs/reference/{name}.md" for name in ("captures", "whatif"))
 DETECTORS, FINDINGS, HARM, LIARS, PARTIAL_CREDIT, TIMERS, UNDO, WORLDS = (
     f"docs/internals/{name}.md"

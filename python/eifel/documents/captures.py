@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from eifel.documents import CAPTURES, WHATIF, spaced, table
+from eifel.documents import CAPTURES, RESEARCHER, WHATIF, spaced, table
 from eifel.documents.stored import Stored, mean, row_of
+from eifel.studies.captures_protocols import ADVISED, NEAR, PATHS
 from eifel.studies.captures_tools import TOOLS
 
 KEPT = {
@@ -16,9 +17,10 @@ KEPT = {
     ),
     "captures.tools": ("installed", "retransmissions", "counted", "found", "wrongly"),
     "captures.whatif": ("paths", "refused", "held", "width", "stated", "order"),
+    "captures.protocols": ("near", "less", "worst", "refused"),
 }
 """The artefacts, and the columns kept of each."""
-INTERVALS = ("captures.whatif",)
+INTERVALS = ("captures.whatif", "captures.protocols")
 """The artefacts whose 95 % intervals are kept too."""
 CROSS = {"none": "none", "transfer": "another transfer", "bursts": "bursts of datagrams"}
 PLACES = {"sender": "at the sender", "between": "between", "receiver": "at the receiver"}
@@ -120,10 +122,28 @@ def whatif(store: Stored) -> str:
     return table(head, rows)
 
 
+def protocols(store: Stored) -> str:
+    """Returns the table of protocols on hidden paths, below how many paths were judged and how many had no advice."""
+    rows = store["captures.protocols"]["rows"]
+    cells = []
+    for row in rows:
+        found, (low, high) = row["measured"], row["interval95"]["near"]
+        name = row["keys"]["protocol"]
+        near = f"{found['near']:.0f} % ({low:.0f} to {high:.0f})"
+        cells.append(
+            [name if name == ADVISED else f"always {name}", near, f"{found['less']:.1f}", f"{found['worst']:.0f}"]
+        )
+    refused = rows[0]["measured"]["refused"]
+    judged = f"Of {PATHS} hidden paths {refused:.0f} % are refused. On the others:"
+    head = ("protocol", f"within {NEAR:g} % of the best", "less than the best, %", "at most")
+    return f"{judged}\n\n{table(head, cells, 1)}"
+
+
 BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     "captures, plain": (CAPTURES, plain),
     "captures, wild": (CAPTURES, wild),
     "captures, kernel": (CAPTURES, kernel),
     "captures, tools": (CAPTURES, tools),
     "whatif": (WHATIF, whatif),
+    "protocols": (RESEARCHER, protocols),
 }

@@ -4,7 +4,7 @@ Writes the number of their failing claims to `python/eifel/papers/failing.toml`,
 tells when it leaves them out. Results stored in `out` are not measured again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from eifel.documents import ROOT
 from eifel.papers import artefacts, failing
@@ -23,12 +23,18 @@ def asked() -> list[Artefact]:
     return [one for one in artefacts().values() if one.is_long and not one.is_live and not one.needs_traces]
 
 
+def keep(counts: Mapping[str, int]) -> None:
+    """Writes the file, with these counts in place of earlier ones."""
+    found = {**failing(), **counts}
+    lines = [f'"{one.id}" = {found[one.id]}\n' for one in asked() if one.id in found]
+    FILE.write_text(HEAD + "".join(lines), encoding="utf-8")
+
+
 def main(names: Sequence[str]) -> None:
     """Counts the failing claims of all artefacts, or of the named ones, and writes the file."""
-    found = dict(failing())
+    counts = {}
     for artefact in asked():
         if artefact.id in names or not names:
             claims = reproduce(artefact, out=ROOT / "out").claims()
-            found[artefact.id] = sum(not claim["holds"] for claim in claims)
-    lines = [f'"{one.id}" = {found[one.id]}\n' for one in asked() if one.id in found]
-    FILE.write_text(HEAD + "".join(lines), encoding="utf-8")
+            counts[artefact.id] = sum(not claim["holds"] for claim in claims)
+    keep(counts)

@@ -275,6 +275,29 @@ def bandwidths(store: Stored) -> list[tuple[str, str]]:
     )
 
 
+def headers(store: Stored) -> list[tuple[str, str]]:
+    """Returns the sentences of docs/internals/findings.md about SCTP's headers and SACKs, over the paper's spike."""
+    rates = (*spikes.LOW_KBPS, *spikes.HIGH_KBPS)
+
+    def less(sender: str) -> list[float]:
+        """Returns by how many percent a sender delivers less than Reno, at each rate."""
+        found = (
+            [mean(store, "spikes.figure6", "segments", kbps=one, sender=of, spike=spikes.OWN) for one in rates]
+            for of in (sender, "reno")
+        )
+        return [100 - 100 * own / reno for own, reno in zip(*found, strict=True)]
+
+    stated, tcp, each = (less(one) for one in (spikes.STATED_HEADERS, spikes.TCP_HEADERS, spikes.SACKED_EACH))
+    first = next(place for place in range(len(each)) if max(each[place:]) < 0)
+    more = [-one for one in each[first:]]
+    return quoted(
+        FINDINGS,
+        f"delivers {min(stated):.1f} to {max(stated):.1f} % less than Reno with these, and {min(tcp):.1f} to "
+        f"{max(tcp):.1f} % less with TCP's 40 bytes",
+        f"delivers {min(more):.1f} to {max(more):.1f} % more than Reno at {rates[first]:g} kbit/s and above",
+    )
+
+
 def adapting(store: Stored) -> list[tuple[str, str]]:
     """Returns docs/internals/findings.md's sentences about senders that learn."""
 
@@ -322,5 +345,6 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
         *adaptation(store),
         *sharing(store),
         *bandwidths(store),
+        *headers(store),
         *adapting(store),
     ]

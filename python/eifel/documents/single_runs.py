@@ -1,16 +1,22 @@
 """Sentences of docs/internals/findings.md with numbers that seconds of runs give, and no stored result holds."""
 
+import copy
 import math
 import re
 from dataclasses import replace
 
-from eifel.documents import FINDINGS, INTERNALS, quoted
+import numpy as np
+from numpy.typing import NDArray
+
+from eifel.documents import FINDINGS, INTERNALS, calibration, quoted
+from eifel.documents.calibration import rows
 from eifel.model import loss
 from eifel.papers.artefact import Measured
 from eifel.papers.dualrtt import parking_lot
 from eifel.papers.dualrtt import settings as dualrtt
 from eifel.papers.responding import facts, figures1_to_6
 from eifel.papers.responding import settings as responding
+from eifel.papers.sctp import by_time
 from eifel.papers.sctp import facts as sctp
 from eifel.papers.sctp import settings as associations
 from eifel.papers.spikes import figures as spikes
@@ -20,6 +26,7 @@ from eifel.runs import run_many
 from eifel.scenario import override
 from eifel.statistics import mean_interval
 from eifel.sweeps import load
+from eifel.tables import Frame
 
 _HEADERS_BYTES = 32
 """Of IPv4 and SCTP, in each packet."""
@@ -47,6 +54,23 @@ def _responding() -> list[str]:
         f"From {lower[-1] + 1} s after the spike on the paper's sentence holds with its window, as the queue grows "
         f"again: {after[-1]} s after the spike the RTO is {rtos[-1][0]:.1f} s, and {rtos[-1][1]:.1f} s without Eifel",
     ]
+
+
+def _back_off() -> str:
+    """Returns the times of three rows of tables 2 and 3 if any sample ends a back-off, beside the tables' rule."""
+    shown = [max(n for n, row in enumerate(rows()) if row.keys == calibration.SHOWN[one]) for one in (0, 2, 3)]
+    made = []
+    for name in ("any valid sample ends the back-off", "as in the tables"):
+        for number in shown:
+            made.append(copy.deepcopy(dict(rows()[number].scenario)))
+            calibration.VARIANTS[name](made[-1])
+    runs = run_many(made, repetitions=calibration.REPETITIONS)
+    reno, second, third, *before = (runs.where(scenario=n, flow=0)["time_s"].mean() for n, _ in enumerate(made))
+    return (
+        f"Then Reno-SACK with Eifel takes {reno:.0f} s instead of {before[0]:.0f}, and FACK with options 2 and 3, "
+        f"which restore only a part of the window, {second:.0f} and {third:.0f} s instead of {before[1]:.0f} and "
+        f"{before[2]:.0f} ({calibration.REPETITIONS} transfers each"
+    )
 
 
 def _thesis() -> list[str]:
@@ -108,6 +132,34 @@ def _sctp() -> list[str]:
     return [f"grows {_NUMBERS[plain]}fold, from {_NUMBERS[round(packets)]} packets, and with Eifel not at all"]
 
 
+def _slow_runs() -> str:
+    """Returns how downloads of two rows of `sctp.by_time` are spread, and the share of signals without a verdict."""
+    keys = [
+        {"case": "15 % reordered", "recover": one, "detect": "eifel"} for one in (by_time.BY_TIME, by_time.COUNTING)
+    ]
+    rows_by_time = by_time.ARTEFACT.rows
+    made = [dict(row.scenario) for key in keys for row in rows_by_time if row.keys == key]
+    runs = run_many(made, repetitions=by_time.ARTEFACT.repetitions)
+    rack, counting = (runs.where(scenario=number) for number, _ in enumerate(made))
+    slow = rack["time_s"] > 1.2 * counting["time_s"].max()
+
+    def without_verdict(found: Frame) -> NDArray[np.float64]:
+        signals = found["spurious_fast_retransmits"] + found["spurious_timeouts"]
+        share: NDArray[np.float64] = 100 - 100 * found["detected_spurious"] / signals
+        return share
+
+    times, shares = rack["time_s"][slow], without_verdict(rack)[slow]
+    median, by_counting = (f"{np.median(found['time_s']):.1f}" for found in (rack, counting))
+    longest, least = math.ceil(counting["time_s"].max()), math.ceil(without_verdict(counting).max())
+    return (
+        f"The median is {median} s with RACK-TLP and {by_counting} by counting, but {slow.sum()} of {len(slow)} "
+        f"downloads take {times.min():.0f} to {times.max():.0f} s with RACK-TLP, and none more than {longest} by "
+        f"counting. In these runs {shares.min():.0f} to {shares.max():.0f} % of the loss signals end without a "
+        "verdict: the ACK that covers all retransmissions is one that a retransmission has caused, so its echo proves "
+        f"nothing. By counting the share is {least} % at most"
+    )
+
+
 def _spikes() -> list[str]:
     reno, eifel = (reproduce(f"spikes.figure{number}") for number in (7, 8))
     begin_s, end_s = spikes._stall_s(reno.result(run=spikes.STATED))
@@ -150,5 +202,15 @@ def _set() -> str:
 def quotes() -> list[tuple[str, str]]:
     """Returns the sentences, and the page that has to contain them. Takes some seconds."""
     return quoted(
-        FINDINGS, _set(), *_ns2(), *_responding(), *_thesis(), *_dualrtt(), *_short_queue(), *_sctp(), *_spikes()
+        FINDINGS,
+        _set(),
+        *_ns2(),
+        *_responding(),
+        _back_off(),
+        *_thesis(),
+        *_dualrtt(),
+        *_short_queue(),
+        *_sctp(),
+        _slow_runs(),
+        *_spikes(),
     )

@@ -285,6 +285,7 @@ fn messages(top: &Reader<'_>, table: &Reader<'_>, application: &Reader<'_>) -> R
     let shared = &layers[End::From.index()];
     let association = Box::new(Association {
         message_bytes: [from_bytes, to_bytes],
+        charges: [sctp::charges(&layers[0]), sctp::charges(&layers[1])],
         streams: from.outbound_streams,
         unordered: shared.of(&["unordered"]).switch("unordered"),
         liar: super::liar::read(table),

@@ -2,6 +2,7 @@
 
 use super::amount::Amount;
 use crate::liar;
+use crate::packet::Charges;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
 use eifel_packet::ip::Version;
@@ -218,6 +219,8 @@ pub struct Association {
     pub settings: [eifel_sctp::Settings; 2],
     /// Bytes of user data in a message of each end. The last message of a write may be shorter.
     pub message_bytes: [u32; 2],
+    /// What links charge for the packets of each end.
+    pub charges: [Charges; 2],
     /// The number of streams, which messages take in turn.
     pub streams: u16,
     /// Whether messages are delivered without regard to order.

@@ -6,6 +6,7 @@ use super::layers::Layers;
 use super::link;
 use super::model::Changeover;
 use super::reader::Reader;
+use crate::packet::Charges;
 use eifel_base::time::Duration;
 use eifel_packet::ip::Version;
 use eifel_packet::sctp::{Chunk, Data, HEADER_LEN};
@@ -64,6 +65,12 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version, engine: Config, peer: u
         ..Settings::default()
     };
     Ok((settings, message))
+}
+
+/// Returns what links charge for the packets of one end.
+pub(super) fn charges(layers: &Layers<'_>) -> Charges {
+    let count = |key: &'static str| layers.of(&[key]).maybe_count(key);
+    Charges { data_header: count("data_header_bytes"), sack: count("sack_bytes") }
 }
 
 /// Returns a flow's changes of the primary path, in the order of time.

@@ -8,7 +8,7 @@ use crate::check::checked::CheckedAssociation;
 use crate::end::End;
 use crate::network::Network;
 use crate::oracle::{Role, SentData};
-use crate::packet::{NO_PACKET, Packet};
+use crate::packet::{Charges, NO_PACKET, Packet};
 use crate::record::recorder::Subject;
 use crate::slab::{Arrival, Cell};
 use crate::tally::Tally;
@@ -31,6 +31,8 @@ pub struct Way {
     pub link: usize,
     /// Index of the node at the other end.
     pub destination: u16,
+    /// What links charge for this end's packets.
+    pub charges: Charges,
 }
 
 /// One end of a flow over SCTP.
@@ -203,15 +205,16 @@ impl Endpoint {
                 let bytes = sctp.packet.to_bytes();
                 sctp.packet = eifel_sctp::Packet::parse(&bytes).expect("an association's own packet can be read");
             }
-            let bytes = sctp.ip_len(net.ip);
             sctp.transmissions.clear();
             let path = path_to(&self.ways, &sctp.addresses);
+            let bytes = self.ways[path.0].charges.bytes(sctp, net.ip);
             let transmissions = association.transmissions();
             let empty = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
             if let Some(first) = transmissions.first() {
                 let SentData { transmission, start, role, .. } = sent(first);
                 let (positions, repeats) = (transmissions.len() as u32, role == Role::Retransmission);
-                cell.packet = Packet { transmission, start, segment: start + 1, positions, repeats, ..empty };
+                let (segment, copy) = (start + 1, first.copy);
+                cell.packet = Packet { transmission, start, segment, positions, copy, repeats, ..empty };
                 if transmissions.len() > 1 {
                     sctp.transmissions.extend(transmissions.iter().map(sent));
                 }

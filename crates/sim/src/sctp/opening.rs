@@ -8,6 +8,7 @@ use crate::app::session::Progress;
 use crate::end::End;
 use crate::error::Error;
 use crate::network::Network;
+use crate::packet::Charges;
 use crate::scenario::{Association as Agreed, Flow, Traffic};
 use crate::tally::Tally;
 use crate::transport_flow::TransportFlow;
@@ -33,7 +34,7 @@ pub fn open<const IN_ORDER: bool>(
     seed: u64,
 ) -> Result<(), Error> {
     let Traffic::Messages { association: agreed, .. } = &flow.traffic else { return Ok(()) };
-    let ways = [End::From, End::To].map(|end| ways(flow, end, net.ip));
+    let ways = [End::From, End::To].map(|end| ways(flow, end, agreed.charges[end.index()], net.ip));
     let make = |end: End| -> Result<Endpoint, Error> {
         let own = end.index();
         let fault = |error| Error::Engine { flow: flow.name.clone(), error };
@@ -93,13 +94,14 @@ pub fn ports(end: End) -> Ports {
 }
 
 /// Returns the ways from one end, with the primary path's first.
-fn ways(flow: &Flow, end: End, ip: Version) -> Vec<Way> {
+fn ways(flow: &Flow, end: End, charges: Charges, ip: Version) -> Vec<Way> {
     let primary = (flow.from, flow.to, &flow.there, &flow.back);
     let alternates = flow.alternates.iter().map(|path| (path.from, path.to, &path.there, &path.back));
     let way = |(from, to, there, back): (usize, usize, &Vec<usize>, &Vec<usize>)| {
         let (here, away, links) = if end == End::From { (from, to, there) } else { (to, from, back) };
         let addresses = wire::addresses(ip, (here as u16, away as u16));
-        Way { addresses, node: here as u16, link: links.first().copied().unwrap_or_default(), destination: away as u16 }
+        let link = links.first().copied().unwrap_or_default();
+        Way { addresses, node: here as u16, link, destination: away as u16, charges }
     };
     std::iter::once(primary).chain(alternates).map(way).collect()
 }

@@ -24,8 +24,9 @@ impl Endpoint {
         let cell = net.slab.vacant();
         cell.packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
         let sctp = SctpPacket { addresses, packet, transmissions: Vec::new() };
-        let bytes = sctp.ip_len(net.ip);
+        let path = path_to(&self.ways, &addresses);
+        let bytes = self.ways[path.0].charges.bytes(&sctp, net.ip);
         *cell.contents.sctp_mut() = sctp;
-        self.launch(net, path_to(&self.ways, &addresses), bytes);
+        self.launch(net, path, bytes);
     }
 }

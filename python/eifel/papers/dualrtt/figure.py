@@ -15,6 +15,10 @@ COLUMNS = (
 )
 
 
+WITHIN = f"within {settings.TOLERANCE_S} s"
+"""The tolerance of `near`, in the words of claims."""
+
+
 def near(found: float, published: float) -> bool:
     """Returns whether a time in seconds equals the published one, within the tolerance."""
     return abs(found - published) <= settings.TOLERANCE_S

@@ -41,7 +41,7 @@ FIGURE_10 = of.drawn(
     Claim("T1, from the second retransmission of 131 to its ACK, decides nothing", lambda m: _nrtt_s(m, 1) > 0.28),
     Claim("T2, from sending 132 again to its ACK, is below a tenth of MinRTT", lambda m: _nrtt_s(m, 0) < 0.28),
     Claim(
-        "the timeout is detected as spurious at the second ACK",
+        f"the timeout is detected as spurious at the second ACK: 0.1 s after the first, {of.WITHIN}",
         lambda m: of.near(_verdict_s(m.result()) - of.first_ack_s(m.result())[0], 0.1),
     ),
     source="figure 10",

@@ -14,12 +14,15 @@ FIGURE_2 = figure.figure(
     2,
     "Spurious retransmission and spurious fast retransmission in TCP Reno",
     settings.spike(),
-    Claim("the timer expires at 34.54 and 42.14 s", figure.at(figure.timeouts_s, 34.54, 42.14)),
+    Claim(f"the timer expires at 34.54 and 42.14 s, each {figure.WITHIN}", figure.at(figure.timeouts_s, 34.54, 42.14)),
     Claim(
-        "the second timeout comes 7.6 s after the first",
+        f"the second timeout comes 7.6 s after the first, {figure.WITHIN}",
         lambda m: figure.near(figure.timeouts_s(m.result())[1] - figure.timeouts_s(m.result())[0], 7.6),
     ),
-    Claim("the ACK for the original of segment 131 comes at 42.89 s", figure.at(figure.first_ack_s, 42.89)),
+    Claim(
+        f"the ACK for the original of segment 131 comes at 42.89 s, {figure.WITHIN}",
+        figure.at(figure.first_ack_s, 42.89),
+    ),
     Claim("131 to 150 are retransmitted, needlessly", figure.segments(131, 150)),
     Claim("the third duplicate causes a fast retransmit of 151", figure.segments(151, 151, "fast-retransmit")),
 )
@@ -30,7 +33,7 @@ FIGURE_3 = figure.figure(
     Claim("131 to 150 are retransmitted, needlessly", figure.segments(131, 150)),
     Claim("no segment is retransmitted by a fast retransmit", lambda m: figure.fast_retransmits_s(m.result()) == []),
     Claim(
-        "the duplicates that would have caused one come at 45.8 s",
+        f"the duplicates that would have caused one come at 45.8 s, {figure.WITHIN}",
         lambda m: figure.near(figure.third_duplicate_s(m), 45.8),
     ),
 )
@@ -38,8 +41,8 @@ FIGURE_4 = figure.figure(
     4,
     "Detection of a spurious timeout by Eifel",
     settings.spike(dict(rfc3522.PLAIN), timestamps=True),
-    Claim("the timer expires at 34.1 and 40.5 s", figure.at(figure.timeouts_s, 34.1, 40.5)),
-    Claim("the timeout is detected as spurious at 42.9 s", figure.at(figure.verdicts_s, 42.9)),
+    Claim(f"the timer expires at 34.1 and 40.5 s, each {figure.WITHIN}", figure.at(figure.timeouts_s, 34.1, 40.5)),
+    Claim(f"the timeout is detected as spurious at 42.9 s, {figure.WITHIN}", figure.at(figure.verdicts_s, 42.9)),
     Claim(
         "of 132 to 150 none is retransmitted", lambda m: not {*range(132, 151)} & {*figure.retransmitted(m.result())}
     ),
@@ -47,7 +50,7 @@ FIGURE_4 = figure.figure(
     Claim("there is no fast retransmit", lambda m: figure.fast_retransmits_s(m.result()) == []),
     *figure.DECIDES,
     Claim(
-        "... then the timer expires at 34.1 and 40.5 s too",
+        f"... then the timer expires at 34.1 and 40.5 s too, each {figure.WITHIN}",
         figure.at(figure.timeouts_s, 34.1, 40.5, run=settings.NOT_CARRIED),
     ),
     timestamps=True,
@@ -57,7 +60,7 @@ FIGURE_5 = figure.figure(
     5,
     "Detection of a spurious timeout by DualRTT",
     settings.spike(settings.dual_rtt()),
-    Claim("the timeout is detected as spurious at 43.004 s", figure.at(figure.verdicts_s, 43.004)),
+    Claim(f"the timeout is detected as spurious at 43.004 s, {figure.WITHIN}", figure.at(figure.verdicts_s, 43.004)),
     Claim("one ACK earlier 132 and 133 have been retransmitted, and nothing else but 131", figure.segments(131, 133)),
     *_RESTORED,
 )

@@ -90,7 +90,7 @@ TABLE_4 = Artefact(
     fitted=left_open.GRID,
     claims=(
         Claim(
-            "at 31.2 kbit/s a window fills the link for as long as most spikes last: about half cause no timeout",
+            "at 31.2 kbit/s a window fills the link for as long as most spikes last: 40 to 60 % cause no timeout",
             lambda m: 0.4 < m.mean("count", rate_kbps=31.2) / m.repetitions < 0.6,
         ),
         Claim(

@@ -68,7 +68,7 @@ FIGURE_1A = figure(
         "the duplicate ACKs of the duplicates trigger a spurious fast retransmit",
         of(_duplicates_trigger_fast_retransmit),
     ),
-    Claim("retransmissions leave at about twice the link's rate", of(_at_twice_the_rate)),
+    Claim("retransmissions leave at about twice the link's rate: more than one and a half", of(_at_twice_the_rate)),
 )
 FIGURE_1B = figure(
     "1b",
@@ -76,7 +76,7 @@ FIGURE_1B = figure(
     _changes(payload_bytes=SEGMENT_BYTES, window_segments=WINDOW, data_bytes=200 * SEGMENT_BYTES),
     _NOTHING_LOST,
     Claim("the response is the same go-back-N as after a spike", of(facts.goes_back_n)),
-    Claim("the round trip time stays several times higher", of(_rtt_stays_high)),
+    Claim("the round trip time stays several times higher: more than three", of(_rtt_stays_high)),
     Claim(
         "with the tables' segments and window the change triggers no timeout",
         lambda m: m.mean("timeouts", run=_AS_TABLES) == 0 and _rtt_stays_high(m.result(run=_AS_TABLES)),
@@ -280,7 +280,9 @@ FIGURE_6A = figure(
     _LEVEL_SPURIOUS,
     Claim("while it goes back N no sample is taken: Karn's rule", _goes_without_samples),
     Claim(_WIDELY, partial(_goes_without_samples, run=_WIDE)),
-    Claim("TCP learns little: the RTO is back near its level before the spike", _returns_to_before),
+    Claim(
+        "TCP learns little: the RTO is back near its level before the spike, at most half higher", _returns_to_before
+    ),
     Claim(f"{_WIDELY} too", partial(_returns_to_before, run=_WIDE)),
     draw=timer,
     beside={_WIDE: _WIDE_WITHOUT_TIMESTAMPS},
@@ -290,7 +292,10 @@ FIGURE_6B = figure(
     "RTO around a spurious timeout: Reno with timestamps",
     _WITHOUT_EIFEL,
     _LEVEL_SPURIOUS,
-    Claim("the original ACKs after the spike make the RTO very high", _is_very_high),
+    Claim(
+        "the original ACKs after the spike make the RTO very high: more than three times what it was before",
+        _is_very_high,
+    ),
     Claim("then duplicate ACKs give no samples for more than a second", lambda m: _gap_s(m) > 1),
     Claim(
         "it is more conservative than without timestamps",

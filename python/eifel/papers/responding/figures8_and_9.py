@@ -62,7 +62,7 @@ FIGURE_8B = figure(
     "Reno-SACK with Eifel on the uncongested link",
     settings.dumbbell("reno-sack", eifel=True),
     Claim("the congestion window survives spurious timeouts until a loss is detected", of(_grows_until_a_loss)),
-    Claim("that is some 20 s into the connection", of(lambda result: 15 < _first_loss_s(result) < 25)),
+    Claim("that is some 20 s into the connection: 15 to 25", of(lambda result: 15 < _first_loss_s(result) < 25)),
     Claim("the connection lives less than half as long as without Eifel", less("time_s", "without eifel", 0.5)),
     Claim("so it meets fewer spurious timeouts", less("spurious_timeouts", "without eifel")),
     draw=overview,
@@ -72,7 +72,10 @@ FIGURE_9A = figure(
     "9a",
     "Reno-SACK with Eifel on the congested link",
     _CONGESTED["reno-sack"],
-    Claim("several genuine timeouts (the paper shows three)", number("genuine_timeouts", lambda count: count >= 2)),
+    Claim(
+        "several genuine timeouts, at least two (the paper shows three)",
+        number("genuine_timeouts", lambda count: count >= 2),
+    ),
     draw=overview,
 )
 FIGURE_9B = figure(

@@ -17,9 +17,13 @@ PRIMARY_S = settings.DELAY_MS / 1000
 LENGTHS_S = (1.3, 1.35, 1.4, 1.45, 1.5, 1.55, 1.6, 1.65, 1.7, 1.75, 1.8, 2.0, 2.2, 2.3, 2.5)
 PACKET_S = 0.012
 """The time that a packet takes at the rate of the paths."""
-SENDER, FAR_END = "at the sender", "at the far end"
-PLACES = {SENDER: settings.HELD_AT_SENDER, FAR_END: settings.HELD_AT_FAR_END}
-"""Where a spike holds the data of the primary path."""
+SENDER, FAR_END, TODAY = "at the sender", "at the far end", "at the sender, RFC 9260"
+PLACES = {
+    SENDER: (settings.HELD_AT_SENDER, settings.RFC_2960),
+    FAR_END: (settings.HELD_AT_FAR_END, settings.RFC_2960),
+    TODAY: (settings.HELD_AT_SENDER, settings.RFC_9260),
+}
+"""Where a spike holds the data of the primary path, and the rules for losses."""
 
 
 def _detects(result: Result, detector: str) -> bool:
@@ -110,9 +114,9 @@ ARTEFACT = Artefact(
     rows=tuple(
         Row(
             {"held": place, "alternate_ms": delay, "spike_s": length},
-            micro.observed(settings.EIFEL, length, held, delay_ms=delay),
+            micro.observed(settings.EIFEL, length, held, rules, delay_ms=delay),
         )
-        for place, held in PLACES.items()
+        for place, (held, rules) in PLACES.items()
         for delay in DELAYS_MS
         for length in LENGTHS_S
     ),
@@ -141,6 +145,10 @@ ARTEFACT = Artefact(
         Claim(
             f"... and from RTO(primary) + the way there over the alternate on (data held {FAR_END})",
             lambda m: _limit_is(m, FAR_END, lambda alternate_s: alternate_s),
+        ),
+        Claim(
+            f"by today's rules it has to from the same length on (data held {TODAY})",
+            lambda m: _limit_is(m, TODAY, lambda alternate_s: alternate_s - PRIMARY_S),
         ),
     ),
     fitted=(*settings.LEFT_OPEN, settings.AT_SENDER),

@@ -120,15 +120,17 @@ def decided_by_original(result: Result) -> bool:
 
 
 def decided_by_reports(result: Result) -> bool:
-    """Returns whether the verdict comes with the last report of a duplicate, after the end of loss recovery.
-
-    There is one report for each retransmission.
-    """
+    """Returns whether the verdict comes with the last report of a duplicate: one for each retransmission."""
     episode = result.of("episodes").where(verdict="spurious")
     acks = result.of("acks")
     reports = acks.rows(acks["dsack_start"] >= 0)
-    last = len(reports) == len(again(result)) and reports["t_ns"][-1] == episode["verdict_ns"][0]
-    return bool(last and episode["verdict_ns"][0] > episode["closed_ns"][0])
+    return len(reports) == len(again(result)) and bool(reports["t_ns"][-1] == episode["verdict_ns"][0])
+
+
+def decided_after_recovery_s(result: Result) -> float:
+    """Returns the time from the end of loss recovery to the verdict in seconds; negative while recovery lasts."""
+    episode = result.of("episodes").where(verdict="spurious")
+    return float(episode["verdict_ns"][0] - episode["closed_ns"][0]) / 1e9
 
 
 def overtaken(result: Result) -> tuple[int, int]:

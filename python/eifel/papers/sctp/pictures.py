@@ -11,17 +11,24 @@ _SIZE_IN = (7.2, 4.2)
 
 
 def lines(
-    places: Sequence[float], label: str, *, logarithmic: bool = False, ticks: Sequence[float] | None = None
+    places: Sequence[float],
+    label: str,
+    *,
+    logarithmic: bool = False,
+    ticks: Sequence[float] | None = None,
+    without: Sequence[str] = (),
 ) -> Draw:
     """Returns a function that draws a line per sender. `places` are the first key's values, under this label.
 
-    `ticks` are the labelled values of the axis, where labels for all places would overlap.
+    `ticks` are the labelled values of the axis, where labels for all places would overlap. `without` are senders
+    whose lines are left out.
     """
 
     def draw(measured: Measured) -> Figure:
         names, series = _series(measured, *measured.artefact.keys[:2])
         # Rows behind the places have none on this axis.
-        names, series = names[: len(places)], {name: means[: len(places)] for name, means in series.items()}
+        names = names[: len(places)]
+        series = {name: means[: len(places)] for name, means in series.items() if name not in without}
         figure, (axes,) = style.new_figure(1, _SIZE_IN)
         intervals.lines(axes, places, series)
         if logarithmic:

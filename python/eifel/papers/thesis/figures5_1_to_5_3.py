@@ -102,7 +102,7 @@ FIGURE_5_1 = figure(
         ),
     ),
     Claim(
-        "the first ACK after it comes about 400 ms later, sooner than any round trip could be",
+        "the first ACK after it comes about 400 ms later, within 50 ms, sooner than any round trip could be",
         of(_sooner_than_possible),
     ),
     Claim("each of the ACKs of originals has two segments retransmitted", of(_two_by_two)),

@@ -228,7 +228,7 @@ FIGURE_5_11 = figure(
         lambda m: m.mean("timeouts", run="full") == 0,
     ),
     Claim(
-        "restarted with the age of the oldest segment, the same timer expires many times, always spuriously",
+        "restarted with the age of the oldest segment, the same timer expires more than 50 times, always spuriously",
         lambda m: m.mean("spurious_timeouts", run="age") > 50 and m.mean("genuine_timeouts", run="age") == 0,
     ),
     draw=draw_run("RTO$_L$", "full", cycles=2, rexmt=True),
@@ -304,7 +304,7 @@ FIGURE_5_19 = figure(
     *agrees((LOAD, EIFEL)),
     Claim("after each cycle there is a gap: duplicate ACKs give no samples", of(_gaps)),
     Claim(
-        "with the actual load in FLIGHT_E there would be many spikes of RTO_E: rises of a fifth from sample to sample",
+        "with the actual load in FLIGHT_E there would be spikes of RTO_E: rises of a fifth in a sample",
         lambda m: _largest_rise(m.result(), EIFEL, transfers.model(LOAD).mss_bytes) > 0.2,
     ),
     Claim("no timeout is needed, and none comes", lambda m: m.mean("timeouts", run="simulated") == 0),

@@ -113,7 +113,7 @@ CLAIMS = (
         ),
     ),
     Claim(
-        "a floor of 200 ms over a path of 180 ms: hundreds of spurious timeouts an hour, and none with one of 1 s",
+        "a floor of 200 ms over a path of 180 ms: more than 100 spurious timeouts an hour, and none with one of 1 s",
         lambda m: (
             _spurious(m, paths.FLOOR, "rfc6298, 200 ms")[0] > 100 and _spurious(m, paths.FLOOR, "rfc6298")[0] == 0
         ),

@@ -6,6 +6,7 @@ use super::kinds::{COUNT, SECONDS, SECONDS_ABOVE_ZERO};
 
 const PACKET: Kind = Kind::Integer { minimum: 512, maximum: 65_535 };
 const WINDOW: Kind = Kind::Integer { minimum: 1500, maximum: 1 << 30 };
+const CHARGED: Kind = Kind::Integer { minimum: 0, maximum: 1000 };
 const SIZE: Kind = Kind::Integer { minimum: 1, maximum: 1 << 24 };
 
 pub(in super::super) static SCTP: Table = table(
@@ -25,6 +26,17 @@ pub(in super::super) static SCTP: Table = table(
             SIZE,
             "User data of a message. One that is larger than a packet is fragmented; smaller ones share packets. Left out: \
              what fills a packet, timestamp chunk included.",
+        ),
+        optional(
+            "data_header_bytes",
+            CHARGED,
+            "What links charge a packet with DATA chunks beside their user data, in place of the real headers, to compare \
+             with simulators that charge a fixed number. Left out: IP, SCTP and all chunks.",
+        ),
+        optional(
+            "sack_bytes",
+            CHARGED,
+            "What links charge a packet with a SACK and without DATA chunks, in place of its real length.",
         ),
         default(
             "streams",
