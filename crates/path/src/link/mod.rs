@@ -79,8 +79,8 @@ struct UnderWay {
     arrives: Instant,
 }
 
-/// The link counts departures when this many parcels of background traffic, or in `passing`, are not counted
-/// as transmitted. So it stores few more than are on the link.
+/// The link counts departures when this many parcels of background traffic are not counted as transmitted. So
+/// it stores few more than are on the link.
 const MOST_UNCOUNTED: u32 = 1024;
 
 /// Maximum number of parcels of background traffic that a link keeps. They take 64 MB, and up to
