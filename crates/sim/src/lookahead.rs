@@ -51,6 +51,9 @@ pub struct KnownArrival {
 /// core's own caches.
 const FETCHED: usize = 256;
 
+/// The most packets for which an end without packets keeps memory: few flows have a burst at the same time.
+const KEPT: usize = 64;
+
 /// The packets that a flow's ends will receive.
 #[derive(Clone, Default)]
 struct Arrivals {
@@ -183,8 +186,8 @@ impl Lookahead {
         if let Some(next) = from.pop_front() {
             return Some((End::From, next));
         }
-        to.clear();
-        from.clear();
+        to.clear_to(KEPT);
+        from.clear_to(KEPT);
         *listed = false;
         self.flows.pop_front();
         None

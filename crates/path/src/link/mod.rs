@@ -79,6 +79,9 @@ struct UnderWay {
     arrives: Instant,
 }
 
+/// The most parcels for which a link that has emptied keeps memory.
+const KEPT: usize = 64;
+
 /// The link counts departures when this many parcels of background traffic are not counted as transmitted. So
 /// it stores few more than are on the link.
 const MOST_UNCOUNTED: u32 = 1024;
@@ -186,7 +189,7 @@ impl Link {
             None => {
                 // An emptied ring starts at its beginning, so that a link with little under way
                 // touches little memory.
-                self.under_way.clear();
+                self.under_way.clear_to(KEPT);
                 self.deadline
             }
         };
