@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benches"))
 
 import run as bench
 import scale
+import sweeps
 
 
 def test_a_cost_that_grows_with_n_log_n_is_within_the_bound() -> None:
@@ -94,3 +95,10 @@ def test_flows_keep_their_bounds_of_cost_and_memory(segment_ns: float, mib: floa
         for flows, ns in ((1000, 100.0), (10_000, float(segment_ns)))
     ]
     assert scale.table(measured) is holds
+
+
+@pytest.mark.parametrize(("swept_s", "mib", "holds"), [(3.675, 9.0, True), (3.7, 9.0, False), (3.6, 9.1, False)])
+def test_a_sweep_keeps_its_bounds_of_cost_and_memory(swept_s: float, mib: float, holds: bool) -> None:
+    few = (bench.Cost(1.0, 1.0), bench.Cost(0.5, 1.0))
+    many = (bench.Cost(1.0 + swept_s, mib), bench.Cost(0.5 + 3.5, 1.0))
+    assert sweeps.judged([(few, many)]) is holds
