@@ -341,6 +341,9 @@ mod tests {
             let span = |name: &str| &world.net.spans[at(name)];
             let found = [span("io").feeds_ahead, span("ox").follows, span("oy").follows];
             assert_eq!(found, expected, "{queue} {third}");
+            // One sender alone feeds the link from a, two feed the bottleneck.
+            let alone = Address { flow: 0, destination: world.net.spans[at("ox")].to, sender: End::From, ahead: true };
+            assert_eq!([span("ai").sole, span("io").sole], [Some(alone), None]);
             let fed = feeders(&scenario);
             let of = |name: &str| fed[at(name)];
             assert_eq!(["ai", "bi", "io", "ox"].map(of), [None, None, None, Some(at("io"))]);
