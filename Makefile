@@ -111,8 +111,10 @@ hunt: setup  ## searches for what refutes the published claims, for an hour (MIN
 	@echo "eifel hunt all --minutes $(MINUTES) --seed $(SEED)"
 	@$(BIN)/eifel hunt all --minutes $(MINUTES) --seed $(SEED)
 
-bench: setup  ## what ACKs, samples and attacks cost; speed and agreement against ns-2, and captures against tcptrace, where they are installed; the page's speed; what a watch costs a host
+bench: setup  ## what ACKs, samples and attacks cost; a segment's cost by flows, windows and losses; speed and agreement against ns-2, and captures against tcptrace, where they are installed; the page's speed; what a watch costs a host
 	$(BIN)/python benches/run.py
+	$(BIN)/python benches/scale.py
+	$(BIN)/python benches/sweeps.py
 	$(BIN)/python benches/captures.py
 	$(BIN)/python benches/web.py
 	$(BIN)/python benches/watch.py

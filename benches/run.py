@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -76,14 +77,14 @@ CASES = (
 )
 
 
-def cost_of(command: Sequence[str | Path]) -> Cost:
-    """Runs a command and measures its cost. Raises RuntimeError if it fails.
+def cost_of(command: Sequence[str | Path], out: IO[bytes] | int = subprocess.DEVNULL) -> Cost:
+    """Runs a command, which prints to `out`, and measures its cost. Raises RuntimeError if it fails.
 
     Samples the peak during the run: the kernel's later report includes this process, which started
     the command.
     """
     peak_kib = 0
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL) as process:
         while not (waited := os.wait4(process.pid, os.WNOHANG))[0]:
             peak_kib = max(peak_kib, high_water_kib(process.pid))
             time.sleep(0.01)

@@ -11,6 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benches"))
 
 import run as bench
+import scale
+import sweeps
 
 
 def test_a_cost_that_grows_with_n_log_n_is_within_the_bound() -> None:
@@ -72,3 +74,31 @@ def test_the_engines_profile_is_printed_beside_a_release(
     assert capsys.readouterr().out == "profile engine, one flow: 3.000 CPU s, release 2.000: 1.50 times the cost\n"
     both = [(bench.PROFILE, "eifel", "run", "one.toml"), ("release", "eifel", "run", "one.toml")]
     assert asked == both * bench.ROUNDS
+
+
+def test_the_cost_of_a_point_is_that_of_its_second_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def run(scenario: Path, _folder: Path) -> tuple[bench.Cost, int]:
+        parts = 2 if scenario.read_text(encoding="utf-8").startswith("duration_s = 6\n") else 1
+        return bench.Cost(5.0 + 2 * parts, 7.0 * parts), 1000 * parts
+
+    monkeypatch.setattr(scale, "run", run)
+    point = scale.Point("flows", 10, 3, "")
+    assert scale.measure(point, tmp_path) == scale.Measured(point, 2e6, 14.0)
+
+
+@pytest.mark.parametrize(
+    ("segment_ns", "mib", "holds"), [(150, 64, True), (151, 64, False), (150, 65, False), (10, 10, True)]
+)
+def test_flows_keep_their_bounds_of_cost_and_memory(segment_ns: float, mib: float, holds: bool) -> None:
+    measured = [
+        scale.Measured(scale.Point("flows", flows, 1, ""), ns, mib)
+        for flows, ns in ((1000, 100.0), (10_000, float(segment_ns)))
+    ]
+    assert scale.table(measured) is holds
+
+
+@pytest.mark.parametrize(("swept_s", "mib", "holds"), [(3.675, 9.0, True), (3.7, 9.0, False), (3.6, 9.1, False)])
+def test_a_sweep_keeps_its_bounds_of_cost_and_memory(swept_s: float, mib: float, holds: bool) -> None:
+    few = (bench.Cost(1.0, 1.0), bench.Cost(0.5, 1.0))
+    many = (bench.Cost(1.0 + swept_s, mib), bench.Cost(0.5 + 3.5, 1.0))
+    assert sweeps.judged([(few, many)]) is holds

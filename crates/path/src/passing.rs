@@ -3,13 +3,37 @@
 use eifel_base::ring::Ring;
 use eifel_base::time::Instant;
 
+/// The number of parcels up to which departures are never counted. A network of many links keeps few parcels
+/// for each.
+const FEW: u32 = 32;
+
 /// Departure and bytes of the parcels not yet counted as transmitted, in order of departure.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Passing {
     waiting: Ring<(Instant, u32)>,
+    /// Number of parcels at which departures are to be counted.
+    limit: u32,
+}
+
+impl Default for Passing {
+    fn default() -> Self {
+        Self { waiting: Ring::default(), limit: FEW }
+    }
 }
 
 impl Passing {
+    /// Returns whether departures are to be counted, so that parcels which left do not pile up.
+    #[inline]
+    pub(crate) fn is_long(&self) -> bool {
+        self.waiting.len() >= self.limit as usize
+    }
+
+    /// Lets a quarter more than the present parcels pile up, so that counting costs a parcel next to nothing.
+    pub(crate) fn set_limit(&mut self) {
+        let left = self.waiting.len() as u32;
+        self.limit = FEW + left + left / 4;
+    }
+
     /// Adds a parcel that leaves after all others.
     #[inline]
     pub(crate) fn push(&mut self, departs: Instant, bytes: u32) {

@@ -1,8 +1,10 @@
 //! A flow of datagrams: a source that sends them, and a sink that counts them.
 
 use crate::app::{Alarm, DatagramApp};
+use crate::end::End;
 use crate::network::Network;
 use crate::packet::{Contents, NO_PACKET, Packet};
+use crate::slab::Address;
 use eifel_base::time::Instant;
 
 pub struct DatagramFlow {
@@ -33,7 +35,8 @@ impl DatagramFlow {
         let cell = net.slab.vacant();
         cell.packet = Packet { segment: self.sent, flow: self.flow, ..NO_PACKET };
         cell.contents = Contents::Datagram;
-        net.launch(self.app.packet_bytes(), self.destination, self.link as usize);
+        let address = Address { flow: self.flow, destination: self.destination, sender: End::From, ahead: false };
+        net.launch(self.app.packet_bytes(), address, self.link as usize);
         self.alarm.wake_at = net.now + self.app.gap();
         net.queue.set(self.slot, self.alarm.next());
     }

@@ -9,7 +9,7 @@ use crate::numbering::Numbering;
 use crate::packet::{NO_PACKET, Packet};
 use crate::pattern;
 use crate::record::recorder::Subject;
-use crate::slab::Cell;
+use crate::slab::{Address, Cell};
 use crate::tally::Tally;
 use crate::wire;
 use crate::writing::Backlog;
@@ -38,8 +38,8 @@ pub struct Endpoint {
     /// This end's node, and the other end's node.
     pub path: (u16, u16),
     pub end: End,
-    /// Whether the other end is [evaluated ahead of the clock](crate::lookahead).
-    pub ahead: bool,
+    /// The address of its packets.
+    pub address: Address,
     /// The numbering of its data segments.
     pub numbering: Numbering,
     pub isn: Seq,
@@ -75,7 +75,7 @@ impl Endpoint {
                     net.oracle.on_sent(self.flow, self.end, cell.packet.sent());
                 }
             } else {
-                cell.packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
+                cell.packet = Packet { flow: self.flow, sender: self.end, ..NO_PACKET };
                 if IN_ORDER && self.liar.is_some() {
                     withheld = self.falsify(net, &outgoing);
                     bytes = length(net.ip, net.header_bytes, net.slab.vacant().contents.segment_mut());
@@ -106,7 +106,7 @@ impl Endpoint {
     /// Sends the held acknowledgements whose hold time is over.
     pub fn release<const IN_ORDER: bool>(&mut self, net: &mut Network<IN_ORDER>) {
         while let Some((segment, outgoing)) = self.liar.as_mut().and_then(|liar| liar.held.take(net.now)) {
-            let packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
+            let packet = Packet { flow: self.flow, sender: self.end, ..NO_PACKET };
             let cell = net.slab.vacant();
             cell.packet = packet;
             *cell.contents.segment_mut() = segment;
@@ -139,7 +139,6 @@ impl Endpoint {
             flow: self.flow,
             sender: self.end,
             repeats: matches!(transmission.kind, Kind::Retransmission(_)),
-            ahead: self.ahead,
         }
     }
 
@@ -149,7 +148,7 @@ impl Endpoint {
         if IN_ORDER {
             self.observe_sending(net, outgoing);
         }
-        net.launch(bytes, self.path.1, self.link as usize);
+        net.launch(bytes, self.address, self.link as usize);
     }
 
     /// Makes this end's event earlier if its connection's timer is due before it.

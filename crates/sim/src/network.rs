@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use crate::proxies::Proxies;
 use crate::record::recorder::Recorder;
 use crate::routes::Routes;
-use crate::slab::{Cell, Slab};
+use crate::slab::{Address, Cell, Slab};
 use crate::span::Span;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::{self, Ecn, Version};
@@ -93,27 +93,27 @@ pub struct Network<const IN_ORDER: bool> {
 }
 
 impl<const IN_ORDER: bool> Network<IN_ORDER> {
-    /// Sends the packet in the [vacant cell](Slab::vacant) over `link` to the node `destination`.
-    /// `bytes` includes headers.
+    /// Sends the packet in the [vacant cell](Slab::vacant) over `link` to `address`. `bytes`
+    /// includes headers.
     #[inline]
-    pub fn launch(&mut self, bytes: u32, destination: u16, link: usize) {
-        let handle = self.slab.send(destination);
-        self.offer(link, Parcel { handle, bytes });
+    pub fn launch(&mut self, bytes: u32, address: Address, link: usize) {
+        let handle = self.slab.send(address);
+        self.offer(link, Parcel { handle, bytes }, address);
     }
 
     /// Offers a parcel to `link`.
     #[inline(always)]
-    pub fn offer(&mut self, link: usize, parcel: Parcel) {
+    pub fn offer(&mut self, link: usize, parcel: Parcel, address: Address) {
         let mut span = &mut self.spans[link];
         if !span.background.is_empty() {
             self.catch_up(link);
             span = &mut self.spans[link];
         }
         if span.leads_ahead {
-            return self.offer_ahead(link, parcel);
+            return self.offer_ahead(link, parcel, address);
         }
         if span.feeds_ahead {
-            return self.offer_across(link, parcel);
+            return self.offer_across(link, parcel, address);
         }
         let label = || self.slab.cell(parcel.handle).label();
         match span.link.offer(self.now, parcel, label, &mut self.outcomes) {
@@ -126,15 +126,21 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
 
     /// Offers a parcel to the last link before an end that is evaluated ahead.
     #[inline(always)]
-    fn offer_ahead(&mut self, link: usize, parcel: Parcel) {
-        let Self { spans, slab, lookahead, outcomes, now, .. } = self;
-        let packet = slab.get(parcel.handle);
-        let end = packet.sender.other();
-        let goes_on =
-            |arrives| packet.ahead && lookahead.add_arrival(end, KnownArrival { arrives, parcel, flow: packet.flow });
+    fn offer_ahead(&mut self, link: usize, parcel: Parcel, Address { flow, sender, ahead, .. }: Address) {
+        let Self { spans, lookahead, outcomes, now, .. } = self;
+        let mut received_at = None;
+        // The compiler inlines only a short closure.
+        let goes_on = |arrives| {
+            received_at = Some(arrives).filter(|&arrives| ahead && lookahead.is_in_time(arrives));
+            received_at.is_some()
+        };
         let span = &mut spans[link];
         if span.link.offer_through(*now, parcel, goes_on, outcomes) == NextEvent::First {
             self.queue.begin(link as u32, span.link.next_event());
+        }
+        if let Some(arrives) = received_at {
+            let arrival = KnownArrival { arrives, packet: parcel.handle };
+            self.lookahead.add_arrival(flow, sender.other(), arrival);
         }
         self.note_offer(link);
     }
@@ -142,16 +148,21 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
     /// Offers a parcel to a link that feeds ahead. If the next link follows it, also offers the
     /// parcel to the next link, at the time at which the parcel will leave the first.
     #[inline(never)]
-    fn offer_across(&mut self, link: usize, parcel: Parcel) {
-        let Self { spans, slab, lookahead, outcomes, routes, now, .. } = self;
-        let (to, destination) = (spans[link].to, slab.destination(parcel.handle));
-        let next = (destination != to).then(|| routes.next(to, destination)).filter(|&next| spans[next].follows);
+    fn offer_across(&mut self, link: usize, parcel: Parcel, address: Address) {
+        let Self { spans, lookahead, outcomes, routes, now, .. } = self;
+        let (to, destination) = (spans[link].to, address.destination);
+        let next = (destination != to).then(|| routes.next(to, destination));
+        let (span, follower) = follower(spans, link, next);
         let mut crosses = None;
         let goes_on = |arrives| {
-            crosses = next.filter(|_| arrives <= lookahead.until).map(|next| (next, arrives));
-            crosses.is_some()
+            let Some((next, follower)) = follower else { return false };
+            if lookahead.is_in_time(arrives) && follower.awaited == 0 && follower.link.has_room(arrives, parcel.bytes) {
+                crosses = Some((next, arrives));
+                return true;
+            }
+            follower.awaited += 1;
+            false
         };
-        let span = &mut spans[link];
         if span.link.offer_through(*now, parcel, goes_on, outcomes) == NextEvent::First {
             self.queue.begin(link as u32, span.link.next_event());
         }
@@ -159,8 +170,7 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
         if let Some((next, at)) = crosses {
             self.lookahead.crossings += 1;
             let now = std::mem::replace(&mut self.now, at);
-            self.slab.forward(parcel.handle, next as u16);
-            self.offer_ahead(next, parcel);
+            self.offer_ahead(next, parcel, address);
             self.now = now;
         }
     }
@@ -222,25 +232,31 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
             span = &mut self.spans[link];
         }
         let arrived = span.link.advance(self.now, &mut self.outcomes);
-        let to = span.to;
+        let (to, sole, feeds_ahead) = (span.to, span.sole, span.feeds_ahead);
         self.queue.move_first(link as u32, span.link.next_event());
         if !self.outcomes.is_empty() {
             self.handle_outcomes(link);
         }
         let parcel = arrived?;
-        let destination = self.slab.destination(parcel.handle);
+        let address = sole.unwrap_or_else(|| self.slab.address(parcel.handle));
+        let destination = address.destination;
         if destination == to {
             return Some(parcel);
         }
         let next = self.routes.next(to, destination);
+        if feeds_ahead && self.spans[next].follows {
+            self.spans[next].awaited -= 1;
+        }
         if IN_ORDER {
             self.note_passing(to, parcel);
             if self.withheld(to, next, parcel) {
                 return None;
             }
         }
-        self.slab.forward(parcel.handle, next as u16);
-        self.offer(next, parcel);
+        if !address.ahead {
+            self.slab.forward(parcel.handle, next as u16);
+        }
+        self.offer(next, parcel, address);
         None
     }
 
@@ -322,4 +338,12 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
             }
         }
     }
+}
+
+/// Returns a link that feeds ahead, and the next link if it [`follows`](Span::follows), with its index.
+fn follower(spans: &mut [Span], link: usize, next: Option<usize>) -> (&mut Span, Option<(usize, &mut Span)>) {
+    let Some(next) = next.filter(|&next| next != link && spans[next].follows) else { return (&mut spans[link], None) };
+    let (before, after) = spans.split_at_mut(link.max(next));
+    let (low, high) = (&mut before[link.min(next)], &mut after[0]);
+    if link < next { (low, Some((next, high))) } else { (high, Some((next, low))) }
 }

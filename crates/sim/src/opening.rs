@@ -69,7 +69,7 @@ pub fn open<const IN_ORDER: bool>(
             link: links.first().copied().unwrap_or_default() as u32,
             path,
             end,
-            ahead: net.lookahead.is_ahead(index, end.other()),
+            address: net.lookahead.address(index, end, path.1),
             numbering: Numbering::default(),
             isn: isns[end.index()],
             tally: Tally::default(),

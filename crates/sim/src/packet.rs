@@ -28,22 +28,11 @@ pub struct Packet {
     pub sender: End,
     /// Whether its sender's engine marked it as a retransmission.
     pub repeats: bool,
-    /// Whether its receiving end is [evaluated ahead of the clock](crate::lookahead).
-    pub ahead: bool,
 }
 
 /// A packet without a transmission.
-pub const NO_PACKET: Packet = Packet {
-    transmission: 0,
-    start: 0,
-    segment: 0,
-    positions: 0,
-    copy: 0,
-    flow: 0,
-    sender: End::From,
-    repeats: false,
-    ahead: false,
-};
+pub const NO_PACKET: Packet =
+    Packet { transmission: 0, start: 0, segment: 0, positions: 0, copy: 0, flow: 0, sender: End::From, repeats: false };
 
 impl Packet {
     /// Returns its transmission as the oracle sees it.

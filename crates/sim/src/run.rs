@@ -7,16 +7,15 @@ use crate::check::links::UnderWay;
 use crate::comments::Commented;
 use crate::end::End;
 use crate::error::Error;
-use crate::lookahead::KnownArrival;
 use crate::network::{Network, Observers};
 use crate::opening;
 use crate::outcome;
-use crate::packet::Packet;
 use crate::record::recorder::Recorder;
 use crate::record::{Record, Sink, Tables};
 use crate::scenario::{Flow, Scenario, Stop, Traffic};
 use crate::sctp;
 use crate::seed;
+use crate::slab::Address;
 use crate::summary::Summary;
 use crate::transport_flow::TransportFlow;
 use crate::world::{ALARM, Running, SLOTS_PER_FLOW, World};
@@ -188,7 +187,13 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             Stop::FirstFlowDone => finite.saturating_sub(1),
             Stop::AtDuration => usize::MAX,
         };
-        while let Some((at, slot)) = self.net.queue.peek() {
+        loop {
+            let next = self.net.queue.peek();
+            if self.net.lookahead.is_due_by(next.map_or(end, |(at, _)| at)) {
+                self.look_ahead()?;
+                continue;
+            }
+            let Some((at, slot)) = next else { break };
             if at > end {
                 break;
             }
@@ -212,7 +217,6 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
             if self.net.oracle.has_judged() {
                 self.hand_out_judgements();
             }
-            self.look_ahead()?;
             let Network { queue, spans, slab, observers, .. } = &mut self.net;
             if IN_ORDER && let Some(checkers) = &mut observers.checkers {
                 let link = (slot < links).then_some(slot);
@@ -229,7 +233,7 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
     /// Delivers a packet at its destination.
     #[inline]
     fn deliver(&mut self, Parcel { handle, bytes }: Parcel) {
-        let Packet { flow, sender, .. } = *self.net.slab.get(handle);
+        let Address { flow, sender, .. } = self.net.slab.address(handle);
         let index = flow as usize;
         match &mut self.flows[index] {
             Running::Background(_) => {}
@@ -255,30 +259,18 @@ impl<const IN_ORDER: bool> World<'_, IN_ORDER> {
     /// Delivers packets to the ends that are evaluated ahead of the clock.
     #[inline]
     fn look_ahead(&mut self) -> Result<(), Error> {
-        let Some(mut next) = self.net.lookahead.next() else { return Ok(()) };
-        let now = self.net.now;
-        loop {
-            let (end, KnownArrival { arrives, parcel, flow }) = next;
-            if self.bounds.turn() {
-                self.bounds.look(arrives, self.net.under_way(), &self.net.spans)?;
-            }
-            let running = &mut self.flows[flow as usize];
-            // The most common variant takes one comparison. A `match` would take five.
-            if let Running::Stream(stream) = running {
-                self.events += stream.receive_ahead(&mut self.net, parcel.handle, end, arrives);
-            } else if let Running::Association(association) = running {
-                let packet = (parcel.handle, end, arrives);
-                self.events += association.receive_row(&mut self.net, &mut self.bounds, flow, packet)?;
-            }
+        while let Some(flow) = self.net.lookahead.next_flow() {
+            let Self { net, bounds, .. } = self;
+            net.slab.fetch(net.lookahead.packets_of(flow));
+            self.events += match &mut self.flows[flow as usize] {
+                Running::Stream(stream) => stream.receive_row(net, bounds, flow)?,
+                Running::Association(association) => association.receive_row(net, bounds, flow)?,
+                Running::Datagrams(_) | Running::Background(_) => unreachable!("they are not evaluated ahead"),
+            };
             if self.net.oracle.has_judged() {
                 self.hand_out_judgements();
             }
-            match self.net.lookahead.next() {
-                Some(another) => next = another,
-                None => break,
-            }
         }
-        self.net.now = now;
         Ok(())
     }
 

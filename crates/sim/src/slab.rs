@@ -1,6 +1,7 @@
 //! Packets as values in one array. A handle identifies a packet under way. A duplicate made by the
 //! network adds a reference.
 
+use crate::end::End;
 use crate::oracle::SentData;
 use crate::packet::{Contents, NO_PACKET, Packet};
 use eifel_path::parcel::Label;
@@ -47,18 +48,34 @@ pub enum Arrival {
     Again,
 }
 
+/// What a network needs to know of a packet to forward it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Address {
+    /// Index of the flow in the scenario.
+    pub flow: u32,
+    /// Index of the destination node.
+    pub destination: u16,
+    pub sender: End,
+    /// Whether its receiving end is [evaluated ahead of the clock](crate::lookahead).
+    pub ahead: bool,
+}
+
+impl Address {
+    /// Any address.
+    pub const NONE: Self = Self { flow: 0, destination: 0, sender: End::From, ahead: false };
+}
+
 pub struct Slab {
     cells: Vec<Cell>,
-    /// Index of each packet's destination node. Stored separately, so that forwarding touches
-    /// little memory.
-    destinations: Vec<u16>,
+    /// Stored separately, so that forwarding touches little memory.
+    addresses: Vec<Address>,
     /// The cell to use next, which is the last one freed. At least one cell is always free.
     first_free: u32,
 }
 
 impl Default for Slab {
     fn default() -> Self {
-        let mut slab = Self { cells: Vec::new(), destinations: Vec::new(), first_free: NONE };
+        let mut slab = Self { cells: Vec::new(), addresses: Vec::new(), first_free: NONE };
         slab.grow();
         slab
     }
@@ -72,13 +89,13 @@ impl Slab {
         &mut self.cells[self.first_free as usize]
     }
 
-    /// Sends the packet in the [vacant](Self::vacant) cell to the node of index `destination`, with
-    /// one reference. Returns its handle.
+    /// Sends the packet in the [vacant](Self::vacant) cell to `address`, with one reference.
+    /// Returns its handle.
     #[inline]
-    pub fn send(&mut self, destination: u16) -> u32 {
+    pub fn send(&mut self, address: Address) -> u32 {
         let handle = self.first_free;
         let index = handle as usize;
-        self.destinations[index] = destination;
+        self.addresses[index] = address;
         let cell = &mut self.cells[index];
         self.first_free = cell.references & !FREE;
         cell.references = 1;
@@ -104,7 +121,7 @@ impl Slab {
     #[inline(never)]
     fn grow(&mut self) {
         self.first_free = self.cells.len() as u32;
-        self.destinations.push(0);
+        self.addresses.push(Address::NONE);
         self.cells.push(Cell {
             packet: NO_PACKET,
             contents: Contents::Datagram,
@@ -114,10 +131,10 @@ impl Slab {
         });
     }
 
-    /// Returns the index of the packet's destination node.
+    /// Returns the packet's address.
     #[inline]
-    pub fn destination(&self, handle: u32) -> u16 {
-        self.destinations[handle as usize]
+    pub fn address(&self, handle: u32) -> Address {
+        self.addresses[handle as usize]
     }
 
     #[inline]
@@ -146,6 +163,18 @@ impl Slab {
     #[inline]
     pub fn forward(&mut self, handle: u32, link: u16) {
         self.cells[handle as usize].link = link;
+    }
+
+    /// Brings packets into the caches, all at the same time. One after the other, as they are
+    /// received, each would take the memory's full latency.
+    #[inline]
+    pub fn fetch(&self, handles: impl Iterator<Item = u32>) {
+        let read = handles.fold(0, |read, handle| {
+            let Cell { references, contents, .. } = self.cell(handle);
+            read ^ references ^ contents.segment().map_or(0, |segment| segment.payload_len)
+        });
+        // The compiler would leave out reads without a use.
+        std::hint::black_box(read);
     }
 
     /// Notes that the packet arrives at its destination. Returns it with its contents.
@@ -197,7 +226,7 @@ mod tests {
 
     fn send(slab: &mut Slab, packet: Packet) -> u32 {
         slab.vacant().packet = packet;
-        slab.send(0)
+        slab.send(Address::NONE)
     }
 
     #[test]

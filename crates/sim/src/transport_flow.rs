@@ -5,6 +5,7 @@ use crate::app::session::Session;
 use crate::bounds::Bounds;
 use crate::end::End;
 use crate::error::Error;
+use crate::lookahead::KnownArrival;
 use crate::network::Network;
 use eifel_base::time::Instant;
 
@@ -72,31 +73,24 @@ pub trait TransportFlow<const IN_ORDER: bool> {
         expired + 1
     }
 
-    /// Handles a packet ahead of the clock, and then the flow's next packets, until a packet of
-    /// another flow is next or the oracle has settled a judgement. Returns the number of events.
+    /// Handles the packets that arrive at the ends of `flow`, which is this flow, ahead of the clock:
+    /// until none is left, or the oracle has settled a judgement. Returns the number of events.
     ///
     /// # Errors
     /// Those of [`Bounds::look`].
     #[inline(never)]
-    fn receive_row(
-        &mut self,
-        net: &mut Network<IN_ORDER>,
-        bounds: &mut Bounds,
-        flow: u32,
-        (mut handle, mut end, mut arrives): (u32, End, Instant),
-    ) -> Result<u64, Error> {
+    fn receive_row(&mut self, net: &mut Network<IN_ORDER>, bounds: &mut Bounds, flow: u32) -> Result<u64, Error> {
         let mut events = 0;
-        loop {
-            events += self.receive_ahead(net, handle, end, arrives);
-            if net.oracle.has_judged() {
-                return Ok(events);
-            }
-            let Some(next) = net.lookahead.next_of(flow) else { return Ok(events) };
-            (handle, end, arrives) = (next.1.parcel.handle, next.0, next.1.arrives);
+        while let Some((end, KnownArrival { arrives, packet })) = net.lookahead.next_of(flow) {
             if bounds.turn() {
                 bounds.look(arrives, net.under_way(), &net.spans)?;
             }
+            events += self.receive_ahead(net, packet, end, arrives);
+            if net.oracle.has_judged() {
+                break;
+            }
         }
+        Ok(events)
     }
 
     /// Handles an end's timers that are due by `until`, each at its own time. Returns their number.

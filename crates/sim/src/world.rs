@@ -13,6 +13,7 @@ use crate::background::{Background, Place};
 use crate::bounds::Bounds;
 use crate::clock::queue::EventQueue;
 use crate::datagram_flow::DatagramFlow;
+use crate::end::End;
 use crate::error::Error;
 use crate::lookahead::Lookahead;
 use crate::network::{Drops, Network, Observers};
@@ -21,7 +22,7 @@ use crate::proxies::Proxies;
 use crate::routes::Routes;
 use crate::scenario::{DatagramApplication, Flow, Reading, Scenario, StreamApplication, Traffic};
 use crate::sctp::flow::AssociationFlow;
-use crate::slab::Slab;
+use crate::slab::{Address, Slab};
 use crate::span::Span;
 use crate::stream_flow::StreamFlow;
 use eifel_base::time::{Duration, Instant};
@@ -70,10 +71,22 @@ impl<'a, const IN_ORDER: bool> World<'a, IN_ORDER> {
             let made = Link::new(&link.config, &link.name, seed)
                 .map_err(|error| Error::Link { name: link.name.clone(), error })?;
             let to = link.to as u16;
-            let (leads_ahead, feeds_ahead, follows) = (false, false, false);
-            spans.push(Span { link: made, to, leads_ahead, feeds_ahead, follows, background: Vec::new() });
+            let (leads_ahead, feeds_ahead, follows, awaited) = (false, false, false, 0);
+            spans.push(Span {
+                link: made,
+                to,
+                leads_ahead,
+                feeds_ahead,
+                follows,
+                awaited,
+                sole: None,
+                background: Vec::new(),
+            });
         }
         let lookahead = if IN_ORDER { Lookahead::none(scenario) } else { Lookahead::new(scenario, &mut spans) };
+        for (link, sole) in soles(scenario, &lookahead).into_iter().enumerate() {
+            spans[link].sole = sole;
+        }
         let links = spans.len();
         let slots = links + SLOTS_PER_FLOW * scenario.flows.len();
         if slots > EventQueue::MAX_SLOTS {
@@ -134,6 +147,22 @@ impl<'a, const IN_ORDER: bool> World<'a, IN_ORDER> {
     pub fn slot(&self, flow: usize, which: usize) -> u32 {
         (self.net.spans.len() + SLOTS_PER_FLOW * flow + which) as u32
     }
+}
+
+/// Returns, for each link, the address of its packets, if one sender alone sends over it, on one path.
+fn soles(scenario: &Scenario, lookahead: &Lookahead) -> Vec<Option<Address>> {
+    let mut senders = vec![0; scenario.links.len()];
+    let mut soles = vec![None; scenario.links.len()];
+    for (flow, all) in (0..).zip(&scenario.flows) {
+        for ((links, destination), sender) in all.ways().zip([End::From, End::To].into_iter().cycle()) {
+            let address = lookahead.address(flow, sender, destination as u16);
+            for &link in links {
+                senders[link] += 1;
+                soles[link] = Some(address).filter(|_| senders[link] == 1);
+            }
+        }
+    }
+    soles
 }
 
 fn running(flow: &Flow, index: usize, (slot, carries_bytes): (u32, bool), seed: u64) -> Running {

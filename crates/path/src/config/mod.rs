@@ -8,14 +8,9 @@ pub use error::ConfigError;
 
 use crate::element::ElementConfig;
 use crate::queue::QueueConfig;
-use crate::queue::drop_tail::DropTail;
 use crate::spike::SpikeConfig;
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
-
-/// Upper bound on the parcels of at least 20 bytes that a link sends in the time of the longest IP
-/// packet, 65,535 bytes.
-const SURELY_ENOUGH: u32 = 4096;
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
@@ -48,28 +43,6 @@ impl LinkConfig {
             elements: Vec::new(),
             elements_until: Instant::NEVER,
         }
-    }
-
-    /// Returns whether this link's queue never fills if all its parcels come over `feeder`. An
-    /// unlimited queue never fills. Otherwise both links must be steady, this link no slower, and
-    /// its queue limit at least `SURELY_ENOUGH` parcels.
-    pub fn keeps_up_with(&self, feeder: &Self) -> bool {
-        let has_room = match self.queue {
-            QueueConfig::Unlimited => return true,
-            QueueConfig::DropTail(DropTail::Packets(packets)) => packets >= SURELY_ENOUGH,
-            _ => false,
-        };
-        let rates = self.steady_rate().zip(feeder.steady_rate());
-        has_room && rates.is_some_and(|(own, feeding)| own >= feeding)
-    }
-
-    /// Returns the rate, if the link has no rate changes, delay changes, spikes or elements.
-    fn steady_rate(&self) -> Option<Rate> {
-        match &self.capacity {
-            Capacity::Rate { rate, changes } if changes.is_empty() => Some(*rate),
-            _ => None,
-        }
-        .filter(|_| self.delay_changes.is_empty() && self.spikes.is_empty() && self.elements.is_empty())
     }
 
     /// Checks each setting, and that the queue fits the capacity.

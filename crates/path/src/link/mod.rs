@@ -79,8 +79,11 @@ struct UnderWay {
     arrives: Instant,
 }
 
-/// The link counts departures when this many parcels of background traffic, or in `passing`, are not counted
-/// as transmitted. So it stores few more than are on the link.
+/// The most parcels for which a link that has emptied keeps memory.
+const KEPT: usize = 64;
+
+/// The link counts departures when this many parcels of background traffic are not counted as transmitted. So
+/// it stores few more than are on the link.
 const MOST_UNCOUNTED: u32 = 1024;
 
 /// Maximum number of parcels of background traffic that a link keeps. They take 64 MB, and up to
@@ -186,7 +189,7 @@ impl Link {
             None => {
                 // An emptied ring starts at its beginning, so that a link with little under way
                 // touches little memory.
-                self.under_way.clear();
+                self.under_way.clear_to(KEPT);
                 self.deadline
             }
         };

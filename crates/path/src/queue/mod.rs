@@ -73,6 +73,16 @@ pub(crate) enum Spare {
 }
 
 impl Spare {
+    /// Returns whether there is room for a parcel.
+    #[inline(always)]
+    pub(crate) fn fits(self, bytes: u32) -> bool {
+        match self {
+            Self::Packets(left) => left > 0,
+            Self::Bytes(left) => left >= u64::from(bytes),
+            Self::Endless => true,
+        }
+    }
+
     /// Takes room for a parcel; returns `false` if there is none.
     #[inline(always)]
     pub(crate) fn take(&mut self, bytes: u32) -> bool {

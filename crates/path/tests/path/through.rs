@@ -4,12 +4,11 @@ use crate::common::{S, drop_tail, parcel};
 use crate::properties::{any_link, any_traffic};
 use eifel_base::time::{Duration, Instant};
 use eifel_base::units::Rate;
-use eifel_path::config::{Capacity, DelayChange, LinkConfig, RateChange};
+use eifel_path::config::LinkConfig;
 use eifel_path::link::Link;
 use eifel_path::parcel::{DropCause, Labelled, Outcome};
 use eifel_path::queue::QueueConfig;
 use eifel_path::queue::red::Manner;
-use eifel_path::spike::{HoldsAt, SpikeConfig, SpikeSource};
 use proptest::prelude::*;
 
 /// Arrivals from a link: nanoseconds and handle; and its drops: nanoseconds, handle and cause.
@@ -24,6 +23,8 @@ struct Series {
 struct Driver {
     link: Link,
     at_once: bool,
+    /// Whether the link is asked beforehand for room.
+    asks: bool,
     series: Series,
 }
 
@@ -37,7 +38,7 @@ impl Driver {
     }
 
     fn offer(&mut self, now: Instant, one: Labelled) {
-        let Self { link, at_once, series } = self;
+        let Self { link, at_once, asks, series } = self;
         let goes_on = |arrives: Instant| {
             if *at_once {
                 series.at_once += 1;
@@ -46,7 +47,9 @@ impl Driver {
             *at_once
         };
         let mut outcomes = Vec::new();
+        let has_room = (*asks).then(|| link.has_room(now, one.parcel.bytes));
         link.offer_through(now, one.parcel, goes_on, &mut outcomes);
+        assert!(has_room.is_none_or(|has_room| has_room == outcomes.is_empty()), "{has_room:?} {outcomes:?}");
         self.note(now, &mut outcomes);
     }
 
@@ -65,7 +68,8 @@ impl Driver {
     }
 
     fn run(link: Link, traffic: &[(u64, Labelled)], at_once: bool) -> Series {
-        let mut driver = Self { link, at_once, series: Series::default() };
+        let asks = at_once && link.has_steady_limit();
+        let mut driver = Self { link, at_once, asks, series: Series::default() };
         for &(at, one) in traffic {
             driver.advance(Instant::from_nanos(at));
             driver.offer(Instant::from_nanos(at), one);
@@ -113,8 +117,12 @@ proptest! {
 #[test]
 fn a_parcel_departs_before_another_enters_at_the_same_instant() {
     for at_once in [false, true] {
-        let mut driver =
-            Driver { link: Link::new(&steady(8000, 2), "link", 1).unwrap(), at_once, series: Series::default() };
+        let mut driver = Driver {
+            link: Link::new(&steady(8000, 2), "link", 1).unwrap(),
+            at_once,
+            asks: false,
+            series: Series::default(),
+        };
         let second = |number: u64| Instant::from_nanos(number * S);
         for (at, packets) in [(0, 1), (0, 2), (0, 2), (1, 2), (1, 2), (2, 2), (4, 1)] {
             driver.advance(second(at));
@@ -132,42 +140,4 @@ fn a_parcel_departs_before_another_enters_at_the_same_instant() {
 fn steady(rate: u64, packets: u32) -> LinkConfig {
     let plain = LinkConfig::plain(Rate::from_bps(rate).unwrap(), Duration::from_millis(10));
     LinkConfig { queue: drop_tail(packets), ..plain }
-}
-
-#[test]
-fn a_link_keeps_up_with_a_feeder_that_never_fills_it() {
-    let feeder = steady(1_000_000, 5);
-    for (rate, packets, keeps_up) in
-        [(1_000_000, 4096, true), (2_000_000, 4096, true), (999_999, 4096, false), (1_000_000, 4095, false)]
-    {
-        assert_eq!(steady(rate, packets).keeps_up_with(&feeder), keeps_up, "{rate} {packets}");
-    }
-    let unlimited = LinkConfig { queue: QueueConfig::Unlimited, ..steady(1, 1) };
-    assert!(unlimited.keeps_up_with(&feeder), "it drops nothing");
-    assert!(!feeder.keeps_up_with(&unlimited), "five packets fill it");
-}
-
-/// Packets that a change releases come together, and fill a queue that a steady stream does not
-/// fill.
-#[test]
-fn a_limited_link_keeps_up_only_with_a_steady_feeder() {
-    let steady = steady(1_000_000, 4096);
-    assert!(steady.keeps_up_with(&steady));
-    let changes: [fn(&mut LinkConfig); 4] = [
-        |link| link.delay_changes.push(DelayChange { at: Instant::ZERO, delay: Duration::ZERO }),
-        |link| link.capacity = Capacity::Unlimited,
-        |link| {
-            let Capacity::Rate { rate, changes } = &mut link.capacity else { panic!("a rate") };
-            changes.push(RateChange { at: Instant::ZERO, rate: *rate });
-        },
-        |link| {
-            let (source, holds) = (SpikeSource::Listed(Vec::new()), HoldsAt::Arriving);
-            link.spikes.push(SpikeConfig { source, holds, name: "spike".into() });
-        },
-    ];
-    for (number, change) in changes.iter().enumerate() {
-        let mut changed = steady.clone();
-        change(&mut changed);
-        assert!(!steady.keeps_up_with(&changed) && !changed.keeps_up_with(&steady), "{number}");
-    }
 }

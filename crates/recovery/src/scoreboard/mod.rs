@@ -188,7 +188,7 @@ impl Scoreboard {
     /// Returns how many outstanding segments were first sent with TSval `stamp` or an earlier one.
     /// TSvals must be ascending.
     pub fn stamped_up_to(&self, stamp: Timestamp) -> usize {
-        self.sent.partition_point(|sent| sent.stamp.is_none_or(|own| !stamp.precedes(own)))
+        self.sent.partition_point(|sent| sent.stamp().is_none_or(|own| !stamp.precedes(own)))
     }
 
     /// Returns the number of segments outstanding.
@@ -212,7 +212,7 @@ impl Scoreboard {
     /// Records that a new segment of `len` positions was sent, with TSval `stamp`.
     #[inline]
     pub fn on_new(&mut self, now: Instant, len: u32, stamp: Option<Timestamp>) {
-        self.sent.push_back(SentSegment { start: self.nxt, len, copies: 0, last_sent: now, stamp });
+        self.sent.push_back(SentSegment::new(self.nxt, len, now, stamp));
         self.nxt += u64::from(len);
     }
 
@@ -229,7 +229,8 @@ impl Scoreboard {
         let Some(segment) = self.sent.get_mut(index) else { return (0, None) };
         segment.copies += 1;
         segment.last_sent = now;
-        let own = segment.stamp.filter(|_| segment.stamp != below && segment.stamp != above);
+        let stamp = segment.stamp();
+        let own = stamp.filter(|_| stamp != below && stamp != above);
         let again = (segment.copies, own);
         if mark == HighRxt::Advance {
             self.resent.raise(block.end, &self.sacked);
@@ -298,7 +299,7 @@ impl Scoreboard {
         }
         self.raise_marks(cumulative);
         let highest = highest?;
-        self.before = highest.stamp;
+        self.before = highest.stamp();
         Some(highest.covered())
     }
 
@@ -361,7 +362,7 @@ impl Scoreboard {
         }
         self.raise_marks(cumulative);
         let highest = highest?;
-        self.before = highest.stamp;
+        self.before = highest.stamp();
         Some(highest.covered())
     }
 

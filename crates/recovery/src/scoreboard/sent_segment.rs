@@ -12,11 +12,20 @@ pub struct SentSegment {
     pub(super) len: u32,
     pub(super) copies: u32,
     pub(super) last_sent: Instant,
-    /// TSval of its first transmission.
-    pub(super) stamp: Option<Timestamp>,
+    /// TSval of its first transmission, if `stamped`. An `Option` would take eight bytes, and two segments would
+    /// no longer fit a cache line.
+    stamp: Timestamp,
+    stamped: bool,
 }
 
 impl SentSegment {
+    /// Returns the record of a segment that was sent once, with TSval `stamp`.
+    #[inline]
+    pub(super) fn new(start: u64, len: u32, last_sent: Instant, stamp: Option<Timestamp>) -> Self {
+        let (stamp, stamped) = (stamp.unwrap_or_default(), stamp.is_some());
+        Self { start, len, copies: 0, last_sent, stamp, stamped }
+    }
+
     /// Returns its first position.
     pub fn start(&self) -> u64 {
         self.start
@@ -28,8 +37,9 @@ impl SentSegment {
     }
 
     /// Returns the TSval of its first transmission.
+    #[inline]
     pub fn stamp(&self) -> Option<Timestamp> {
-        self.stamp
+        self.stamped.then_some(self.stamp)
     }
 
     /// Returns how often it was retransmitted.

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::network::{Network, Observers};
 use crate::packet::{Contents, NO_PACKET, Packet};
 use crate::scenario::Scenario;
+use crate::slab::Address;
 use crate::world::{Running, World};
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Ecn;
@@ -167,7 +168,7 @@ fn a_queue_that_takes_more_than_its_limit() {
 #[should_panic(expected = "does not agree with")]
 fn a_link_that_loses_a_packet() {
     run_with_fault(ONE_LINK, false, |world| {
-        let handle = world.net.slab.send(1);
+        let handle = world.net.slab.send(Address { destination: 1, ..Address::NONE });
         let Network { spans, outcomes, now, .. } = &mut world.net;
         let lose = |_| panic!("the packet is taken in, and gone");
         let offer = || spans[0].link.offer_through(*now, Parcel { handle, bytes: 1500 }, lose, outcomes);
@@ -180,7 +181,7 @@ fn a_link_that_loses_a_packet() {
 fn a_packet_that_no_link_holds() {
     run_with_fault(ONE_LINK, false, |world| {
         world.net.slab.vacant().packet = NO_PACKET;
-        world.net.slab.send(1);
+        world.net.slab.send(Address { destination: 1, ..Address::NONE });
     });
 }
 
@@ -189,7 +190,7 @@ fn a_packet_that_no_link_holds() {
 fn a_packet_that_no_link_holds_when_the_run_is_over() {
     run_with_fault(ONE_LINK, false, |world| {
         world.net.slab.vacant().packet = NO_PACKET;
-        world.net.slab.send(1);
+        world.net.slab.send(Address { destination: 1, ..Address::NONE });
         let now = world.net.now;
         let Network { spans, slab, observers, .. } = &mut world.net;
         // The rest of the run goes without checkers, so that they do not find the fault either.

@@ -4,7 +4,9 @@ use super::error::Fault;
 use super::model::Link;
 use super::reader::Reader;
 use super::topology::Topology;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
 /// The data to find the path from any node to any other.
 pub(super) struct Routes<'a> {
@@ -16,6 +18,30 @@ pub(super) struct Routes<'a> {
     entering: Vec<Vec<usize>>,
     /// The listed routes: the next link, keyed by (node of the packet, destination).
     listed: BTreeMap<(usize, usize), usize>,
+    /// The hops to the nodes that were asked for last, the latest first. Flows of a dumbbell all ask for the same
+    /// two.
+    latest: RefCell<VecDeque<(usize, Rc<Hops>)>>,
+}
+
+/// The number of hops from each node to one; `None` if no path exists.
+type Hops = Vec<Option<u32>>;
+
+/// The most nodes to which hops are kept.
+const KEPT: usize = 2;
+
+/// The number of hops from each node to a destination.
+pub(super) struct Distances {
+    to: usize,
+    /// Hops to the destination, or to its only neighbour.
+    hops: Rc<Hops>,
+    /// Hops from there to the destination: 0 or 1.
+    more: u32,
+}
+
+impl Distances {
+    fn from(&self, node: usize) -> Option<u32> {
+        if node == self.to { Some(0) } else { self.hops[node].map(|hops| hops + self.more) }
+    }
 }
 
 /// The reason why there is no path.
@@ -51,11 +77,34 @@ impl<'a> Routes<'a> {
             leaving[link.from].push(index);
             entering[link.to].push(index);
         }
-        Ok(Self { links: &topology.links, nodes, leaving, entering, listed })
+        Ok(Self { links: &topology.links, nodes, leaving, entering, listed, latest: RefCell::default() })
     }
 
-    /// Returns the number of hops from each node to `to`; `None` if no path exists.
-    pub(super) fn distances(&self, to: usize) -> Vec<Option<u32>> {
+    /// Returns the number of hops from each node to `to`. All paths to a host with one neighbour lead over that,
+    /// so hosts at one router share a search.
+    pub(super) fn distances(&self, to: usize) -> Distances {
+        let neighbour = self.neighbour(to);
+        let near = neighbour.unwrap_or(to);
+        let mut latest = self.latest.borrow_mut();
+        let known = latest.iter().find(|(node, _)| *node == near).map(|(_, hops)| Rc::clone(hops));
+        let hops = known.unwrap_or_else(|| {
+            let hops = Rc::new(self.hops(near));
+            latest.push_front((near, Rc::clone(&hops)));
+            latest.truncate(KEPT);
+            hops
+        });
+        Distances { to, hops, more: u32::from(neighbour.is_some()) }
+    }
+
+    /// Returns the only node to and from which a node has links.
+    fn neighbour(&self, node: usize) -> Option<usize> {
+        let only = self.links[*self.entering[node].first()?].from;
+        let there = self.entering[node].iter().all(|&link| self.links[link].from == only);
+        let back = self.leaving[node].iter().all(|&link| self.links[link].to == only);
+        (there && back).then_some(only)
+    }
+
+    fn hops(&self, to: usize) -> Hops {
         let mut distance = vec![None; self.nodes];
         distance[to] = Some(0);
         let mut frontier = vec![to];
@@ -77,7 +126,7 @@ impl<'a> Routes<'a> {
 
     /// Returns the links of the path from `from` to `to`. `distance` is the result of
     /// [`distances`](Self::distances) for `to`.
-    pub(super) fn way(&self, from: usize, to: usize, distance: &[Option<u32>]) -> Result<Vec<usize>, RouteError> {
+    pub(super) fn way(&self, from: usize, to: usize, distance: &Distances) -> Result<Vec<usize>, RouteError> {
         let mut way = Vec::new();
         let mut at = from;
         while at != to {
@@ -92,11 +141,45 @@ impl<'a> Routes<'a> {
     }
 
     /// Returns the next link. Among links of equally short paths, it is the scenario's first.
-    fn next(&self, at: usize, to: usize, distance: &[Option<u32>]) -> Option<usize> {
+    fn next(&self, at: usize, to: usize, distance: &Distances) -> Option<usize> {
         if let Some(&link) = self.listed.get(&(at, to)) {
             return Some(link);
         }
-        let closer = distance[at]?.checked_sub(1)?;
-        self.leaving[at].iter().copied().find(|&link| distance[self.links[link].to] == Some(closer))
+        let closer = distance.from(at)?.checked_sub(1)?;
+        self.leaving[at].iter().copied().find(|&link| distance.from(self.links[link].to) == Some(closer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eifel_base::time::Duration;
+    use eifel_base::units::Rate;
+    use eifel_path::config::LinkConfig;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Hosts with one neighbour share its search, and all others have one of their own.
+        #[test]
+        fn hops_are_those_of_a_search_from_the_destination(
+            ends in prop::collection::vec((0usize..7, 0usize..7), 0..14),
+            asked in prop::collection::vec(0usize..7, 1..12),
+        ) {
+            let config = LinkConfig::plain(Rate::from_bps(1000).unwrap(), Duration::ZERO);
+            let link = |&(from, to): &_| Link { name: String::new(), from, to, config: config.clone(), proxied: false };
+            let links: Vec<Link> = ends.iter().filter(|(from, to)| from != to).map(link).collect();
+            let (mut leaving, mut entering) = (vec![Vec::new(); 7], vec![Vec::new(); 7]);
+            for (index, link) in links.iter().enumerate() {
+                leaving[link.from].push(index);
+                entering[link.to].push(index);
+            }
+            let (listed, latest) = (BTreeMap::new(), RefCell::default());
+            let routes = Routes { links: &links, nodes: 7, leaving, entering, listed, latest };
+            for to in asked {
+                let distances = routes.distances(to);
+                let found: Hops = (0..7).map(|node| distances.from(node)).collect();
+                prop_assert_eq!(found, routes.hops(to), "to {}", to);
+            }
+        }
     }
 }

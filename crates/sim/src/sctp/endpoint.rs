@@ -10,7 +10,7 @@ use crate::network::Network;
 use crate::oracle::{Role, SentData};
 use crate::packet::{Charges, NO_PACKET, Packet};
 use crate::record::recorder::Subject;
-use crate::slab::{Arrival, Cell};
+use crate::slab::{Address, Arrival, Cell};
 use crate::tally::Tally;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::Addresses;
@@ -209,7 +209,7 @@ impl Endpoint {
             let path = path_to(&self.ways, &sctp.addresses);
             let bytes = self.ways[path.0].charges.bytes(sctp, net.ip);
             let transmissions = association.transmissions();
-            let empty = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
+            let empty = Packet { flow: self.flow, sender: self.end, ..NO_PACKET };
             if let Some(first) = transmissions.first() {
                 let SentData { transmission, start, role, .. } = sent(first);
                 let (positions, repeats) = (transmissions.len() as u32, role == Role::Retransmission);
@@ -271,7 +271,8 @@ impl Endpoint {
             let Cell { packet, contents, .. } = net.slab.vacant();
             recorder.passes(net.now, way.node, (packet, contents), 0);
         }
-        net.launch(bytes, way.destination, way.link);
+        let address = Address { flow: self.flow, destination: way.destination, sender: self.end, ahead: self.ahead };
+        net.launch(bytes, address, way.link);
     }
 
     /// Makes this end's event earlier if its timer is due before it.

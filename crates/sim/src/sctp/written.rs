@@ -22,7 +22,7 @@ impl Endpoint {
         packet: eifel_sctp::Packet,
     ) {
         let cell = net.slab.vacant();
-        cell.packet = Packet { flow: self.flow, sender: self.end, ahead: self.ahead, ..NO_PACKET };
+        cell.packet = Packet { flow: self.flow, sender: self.end, ..NO_PACKET };
         let sctp = SctpPacket { addresses, packet, transmissions: Vec::new() };
         let path = path_to(&self.ways, &addresses);
         let bytes = self.ways[path.0].charges.bytes(&sctp, net.ip);
