@@ -2,7 +2,9 @@
 //! receiver reported as duplicates, and what it answered without a report.
 
 mod acknowledged;
+mod arrivals;
 mod attribution;
+mod counting;
 mod hidden;
 mod newly_acked;
 mod receiver_reports;
@@ -11,10 +13,9 @@ mod unreported;
 
 pub(crate) use acknowledged::Acknowledged;
 pub(crate) use attribution::{Candidates, candidates, is_nearer};
+pub(crate) use counting::PathOrder;
 pub(crate) use receiver_reports::Arrived;
-#[cfg(test)]
-pub(crate) use segment::AcksWithoutNews;
-pub(crate) use segment::{Answered, Filled, REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence};
+pub(crate) use segment::{AcksWithoutNews, Answered, Filled, REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence};
 
 use std::collections::BTreeMap;
 
@@ -316,6 +317,7 @@ impl Evidence {
 
     /// Handles an ACK of new data, which covers `block`.
     pub(crate) fn on_advance(&mut self, stream: &Stream, block: Block, ack: &Acknowledgement, point: &CapturePoint) {
+        self.count_ack(block, ack, point);
         // A segment that fills the gap at the front is ACKed at once (RFC 5681, section 4.2). The
         // other segments that this ACK covers had arrived before it. So they did not arrive by a
         // transmission that left after the filler.
@@ -332,7 +334,6 @@ impl Evidence {
             let takes = if self.unreported.takes == 0 { shortest } else { self.unreported.takes };
             filled_by = Some(Filled { sent: filler.nanos, takes }).filter(|_| !later);
             self.unreported.takes = ack.when.nanos - filler.nanos;
-            self.unreported.answered = (filler.nanos, block.start);
             let echoes = filler.stamp().is_some() && filler.stamp() == ack.echo;
             self.newly_acked.filler_took = echoes.then_some(self.unreported.takes);
         }
@@ -370,9 +371,10 @@ impl Evidence {
         self.receiver_reports.hidden.on_advance(block.end);
     }
 
-    /// Handles an ACK of new data after all repairs were acknowledged.
-    pub(crate) fn on_repaired(&mut self, when: When) {
-        self.news.last = when.nanos;
+    /// Handles an ACK of new data, which covers `block`, after all repairs were acknowledged.
+    pub(crate) fn on_repaired(&mut self, block: Block, ack: &Acknowledgement, point: &CapturePoint) {
+        self.news.last = ack.when.nanos;
+        self.count_ack(block, ack, point);
     }
 
     /// Returns the round trip of the newest segment that SACK reports for the first time, in nanoseconds,
@@ -414,13 +416,13 @@ impl Evidence {
                 self.receiver_reports.on_refusal(ack.when.nanos);
             }
         }
-        if refuses && ack.plain && !point.sack {
-            self.on_possible_duplicate(stream.una, ack.when.nanos, point.receiver_rtt().unwrap_or(0));
+        if let Some(arrivals) = self.unreported.arrivals.as_mut().filter(|_| refuses && ack.cumulative == stream.una) {
+            arrivals.on_without_news();
         }
-        let explained = implied && self.on_unreported(ack, point);
-        if !explained || point.sack {
-            self.on_without_news(ack, news, point.sack);
+        if implied {
+            self.on_unreported(ack, point);
         }
+        self.on_without_news(ack, news, point.sack);
         let highest = ack.reports.sacks().iter().map(|block| block.end).max();
         let segments = &mut self.segments;
         self.active.retain(|start| {
@@ -462,18 +464,6 @@ impl Evidence {
         // Next to the sender nothing is reordered.
         let known = |stamp| point.is_next_to_sender() || !unknown(stamp);
         missing.is_some_and(|(since, stamp)| soonest(since) <= point.when.nanos && known(stamp))
-    }
-
-    /// Handles an ACK without news that comes at `now`, where there is no SACK. It may answer a duplicate of
-    /// data that were acknowledged shortly before, or that lie above `una` and left a round trip ago.
-    fn on_possible_duplicate(&mut self, una: u64, now: u64, shortest: u64) {
-        for (start, one) in self.segments.iter_mut().rev().take(MOST_OVERTAKEN) {
-            let last = one.transmissions.last().map_or(0, |last| last.nanos);
-            one.without_news.duplicate |= match one.answer {
-                Some(answer) => now.saturating_sub(answer.when.nanos) < REORDERED_WITHIN.max(2 * shortest),
-                None => *start > una && last + shortest <= now,
-            };
-        }
     }
 
     /// Counts ACKs without news. An ACK without news may answer an original that its retransmission

@@ -68,7 +68,7 @@ impl Direction {
     fn on_new(&mut self, start: u64, data: &Data, point: &CapturePoint) {
         self.stream.on_new(start, data, point);
         if let Some(losses) = &mut self.losses {
-            losses.on_new(data, self.stream.flight(), point.when.nanos);
+            losses.on_new(start, data, self.stream.flight(), point.when.nanos);
         }
     }
 
@@ -140,7 +140,7 @@ impl Direction {
         if skips > 0
             && let Some(losses) = self.losses.as_mut().filter(|losses| !losses.is_idle())
         {
-            losses.retransmissions.evidence.receiver_reports.hidden.on_missing_acks(when.nanos, skips);
+            losses.retransmissions.evidence.on_missing_acks(when.nanos, skips);
         }
     }
 
