@@ -18,6 +18,9 @@ const LONGEST: u64 = 1500;
 /// The shortest segments into which a card divides one, in bytes (RFC 9293, section 3.7.1).
 const SHORTEST: u64 = 536;
 
+/// A card joins no segments that arrive at least this long after each other, in nanoseconds.
+const APART: u64 = 200_000;
+
 /// ACKs of new data that a kept order has to explain after one that it does not, before it is believed.
 const AGREED: u32 = 1;
 
@@ -77,6 +80,11 @@ pub(crate) struct Arrivals {
     lost: u64,
     /// ACKs that were lost before the last ACK of new data.
     lost_before: u64,
+    /// Whether lost ACKs show in the identifications since then.
+    numbered: bool,
+    /// When the last ACK came, and the shortest time between two since the last one of new data, in nanoseconds.
+    last: u64,
+    apart: u64,
     /// What the last ACK of new data showed, until the next one agrees with it.
     pending: Vec<Shown>,
     /// ACKs of new data since the last one that no kept order explains.
@@ -93,6 +101,7 @@ impl Arrivals {
             fillers: vec![start],
             answers: duplicates.into(),
             agreed: AGREED,
+            numbered: true,
             ..Self::default()
         }
     }
@@ -107,14 +116,17 @@ impl Arrivals {
         self.sent.push_back(sent);
     }
 
-    /// Counts an ACK without news.
-    pub(super) fn on_without_news(&mut self) {
+    /// Counts an ACK without news that comes at `now`, in nanoseconds.
+    pub(super) fn on_without_news(&mut self, now: u64) {
         self.answers += 1;
+        self.apart = self.apart.min(now.saturating_sub(self.last));
+        self.last = now;
     }
 
-    /// Counts ACKs that were lost.
-    pub(super) fn on_lost(&mut self, count: u32) {
-        self.lost += u64::from(count);
+    /// Counts ACKs that were lost; `None` if lost ones do not show.
+    pub(super) fn on_lost(&mut self, count: Option<u32>) {
+        self.numbered &= count.is_some();
+        self.lost += u64::from(count.unwrap_or(0));
     }
 
     /// Handles an ACK of new data. Returns what it shows. `is_again` tells whether data were sent more than once.
@@ -141,6 +153,7 @@ impl Arrivals {
         self.sent.drain(..gone);
         self.first += gone as u64;
         (self.filled, self.answers, self.lost, self.lost_before) = (una, 0, 0, self.lost);
+        (self.last, self.apart, self.numbered) = (news.nanos, u64::MAX, true);
         shown
     }
 
@@ -205,31 +218,45 @@ impl Arrivals {
 
     /// Returns what follows if the gap before was filled by one of `from`, and that at `una` by one of `fills`.
     fn show(&self, from: &[Filler], fills: &[usize], una: u64) -> Vec<Shown> {
-        let &[to] = fills else { return Vec::new() };
-        let mut shown = vec![Shown::Filled { position: una, nanos: self.sent[to].nanos }];
+        let &[to, ref others @ ..] = fills else { return Vec::new() };
+        let is_known = others.is_empty();
+        let mut shown = Vec::new();
+        if is_known {
+            shown.push(Shown::Filled { position: una, nanos: self.sent[to].nanos });
+        }
         let mut exact = from.iter().filter(|from| self.most(from, to, una) == self.answers + self.lost);
         let found = match from {
             [only] => Some(only),
-            _ if self.lost_before + self.lost > 0 => None,
+            _ if !is_known || self.lost_before + self.lost > 0 => None,
+            // With fewer ACKs than were sent, a later one than the first seems to fit.
+            [first, ..] if !self.numbered => exact.next().filter(|found| found.last == first.last),
             _ => exact.next().filter(|_| exact.next().is_none()),
         };
-        let Some(found) = found else { return shown };
+        let Some(found) = found.filter(|_| is_known || self.is_one_by_one()) else { return shown };
         if self.fillers.len() > 1 {
             shown.push(Shown::Filled { position: self.filled, nanos: found.nanos });
+        }
+        let missing = self.most(found, to, una).saturating_sub(self.answers + self.lost);
+        if is_known && missing + self.lost + self.lost_before == 0 {
+            shown.push(Shown::Settled { position: self.filled });
         }
         self.show_duplicates(found, to, una, &mut shown);
         shown
     }
 
+    /// Returns whether segments arrived one by one since the last ACK of new data, and lost ACKs would show.
+    fn is_one_by_one(&self) -> bool {
+        self.numbered && self.answers > 0 && self.apart >= APART
+    }
+
     /// Adds the duplicates among the transmissions behind `from` up to `to`. As many of the first ones as ACKs are missing
-    /// may have arrived together with `from`.
+    /// may have arrived together with `from`, unless they came one by one. As many as ACKs were lost may have caused the
+    /// ACK that seems to be of `from`.
     fn show_duplicates(&self, from: &Filler, to: usize, una: u64, shown: &mut Vec<Shown>) {
         let missing = self.most(from, to, una).saturating_sub(self.answers + self.lost);
-        if missing + self.lost + self.lost_before == 0 {
-            shown.push(Shown::Settled { position: self.filled });
-        }
+        let unsure = self.lost_before + if self.is_one_by_one() { 0 } else { missing };
         let duplicates = self.between(from, to, una).filter(|sent| sent.block.end <= una);
-        shown.extend(duplicates.skip((missing + self.lost_before) as usize).map(|sent| Shown::Twice(*sent)));
+        shown.extend(duplicates.skip(unsure as usize).map(|sent| Shown::Twice(*sent)));
     }
 }
 
@@ -275,7 +302,7 @@ mod tests {
         }
 
         fn repeats(&mut self, count: u32) {
-            (0..count).for_each(|_| self.arrivals.on_without_news());
+            (0..count).for_each(|_| self.arrivals.on_without_news(0));
         }
 
         fn news(&mut self, start: u64, end: u64, nanos: u64) -> Vec<Shown> {
@@ -323,7 +350,7 @@ mod tests {
         let judged = |answers, lost| {
             let mut one = repaired(2);
             one.news(0, 10, 200);
-            one.arrivals.on_lost(lost);
+            one.arrivals.on_lost(Some(lost));
             let again = [10, 20, 30].map(|start| one.send(start, 201 + start));
             one.news(10, 40, 300);
             one.repeats(answers);
@@ -339,6 +366,27 @@ mod tests {
         assert_eq!([judged(2, 1), judged(2, 2)], [[false, false, true], [false; 3]]);
         // More ACKs than segments: no kept order explains them.
         assert_eq!(judged(4, 0), [false; 3]);
+    }
+
+    #[test]
+    fn segments_that_arrive_one_by_one_are_not_joined() {
+        let judged = |apart, lost| {
+            let mut one = repaired(2);
+            one.news(0, 10, 200);
+            let again = [10, 20, 30].map(|start| one.send(start, 201 + start));
+            one.news(10, 40, 300);
+            one.arrivals.on_without_news(300 + apart);
+            one.arrivals.on_lost(lost);
+            one.send(40, 301);
+            one.news(40, 50, 10 * APART);
+            one.send(50, 10 * APART);
+            let shown = one.news(50, 60, 11 * APART);
+            again.map(|sent| shown.contains(&Shown::Twice(sent)))
+        };
+        assert_eq!(judged(APART, Some(0)), [false, true, true]);
+        assert_eq!(judged(APART - 1, Some(0)), [false, false, true]);
+        // Without identifications, ACKs may have been lost.
+        assert_eq!(judged(APART, None), [false, false, true]);
     }
 
     #[test]

@@ -86,11 +86,14 @@ impl Evidence {
         }
     }
 
-    /// Records that `count` ACKs are missing before the one that passes at `now`, in nanoseconds.
+    /// Records that `count` ACKs are missing before the one that passes at `now`, in nanoseconds; `None` if missing ones
+    /// do not show.
     #[cold]
     #[inline(never)]
-    pub(crate) fn on_missing_acks(&mut self, now: u64, count: u32) {
-        self.receiver_reports.hidden.on_missing_acks(now, count);
+    pub(crate) fn on_missing_acks(&mut self, now: u64, count: Option<u32>) {
+        if let Some(count) = count {
+            self.receiver_reports.hidden.on_missing_acks(now, count);
+        }
         if let Some(arrivals) = &mut self.unreported.arrivals {
             arrivals.on_lost(count);
         }

@@ -417,7 +417,7 @@ impl Evidence {
             }
         }
         if let Some(arrivals) = self.unreported.arrivals.as_mut().filter(|_| refuses && ack.cumulative == stream.una) {
-            arrivals.on_without_news();
+            arrivals.on_without_news(ack.when.nanos);
         }
         if implied {
             self.on_unreported(ack, point);

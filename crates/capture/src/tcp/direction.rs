@@ -134,10 +134,10 @@ impl Direction {
         losses.path_mtu.on_message(&sent, most, (stream.una, stream.nxt), point.when);
     }
 
-    /// Records how many identifications an ACK `skips`: these ACKs were lost.
+    /// Records how many identifications an ACK `skips`: these ACKs were lost. `None` if it does not show.
     #[inline(always)]
-    pub(crate) fn on_numbered_ack(&mut self, skips: u32, when: When) {
-        if skips > 0
+    pub(crate) fn on_numbered_ack(&mut self, skips: Option<u32>, when: When) {
+        if skips != Some(0)
             && let Some(losses) = self.losses.as_mut().filter(|losses| !losses.is_idle())
         {
             losses.retransmissions.evidence.on_missing_acks(when.nanos, skips);
