@@ -6,6 +6,7 @@ mod arrivals;
 mod attribution;
 mod counting;
 mod hidden;
+mod late;
 mod newly_acked;
 mod receiver_reports;
 mod segment;
@@ -19,7 +20,7 @@ pub(crate) use segment::{AcksWithoutNews, Answered, Filled, REORDERED_WITHIN, SH
 
 use std::collections::BTreeMap;
 
-use crate::order::{CapturePoint, Original, Reaction, Transmission, is_late_original};
+use crate::order::{CapturePoint, Original, Reaction, Transmission};
 use crate::result::When;
 use crate::stream::{Acknowledgement, Stream};
 use eifel_base::ranges::{Block, Ranges};
@@ -35,8 +36,6 @@ const MOST_REMEMBERED: usize = 1 << 16;
 const HOST: u64 = 1_000_000;
 /// By how much a host's reaction may differ from its shortest one, in nanoseconds.
 const INACCURATE: u64 = 50_000;
-/// The least timeout, in nanoseconds. Without SACK, a repair is repeated only after one.
-const LEAST_TIMEOUT: u64 = 20_000_000;
 /// Without SACK, this number of duplicate ACKs is a sign of a loss. The network may double fewer.
 const MANY_DUPLICATES: u32 = 3;
 /// The most segments that a delayed ACK covers. An ACK of more shows that some had arrived before.
@@ -145,33 +144,6 @@ impl Evidence {
         sent.stamp().zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed))
     }
 
-    /// Returns whether `passing` is the first transmission of a segment that passed only as a
-    /// retransmission so far. Marks the segment if so. No sender repeats a repair within `within`.
-    pub(crate) fn accept_late(&mut self, passing: &Transmission, frame: u64, within: u64) -> bool {
-        let unseen = self.segments.get_mut(&passing.start).filter(|one| one.original == Original::Unseen);
-        let Some(one) = unseen else { return false };
-        let late = one.transmissions.get(1).is_some_and(|again| is_late_original(passing, again, within));
-        let late = late && !one.is_sent_after(passing);
-        if late {
-            let shown = one.transmissions.get(1).is_some_and(|again| passing.departure(again).is_some());
-            one.original = if shown { Original::Late { frame } } else { Original::LateOrCopied };
-        }
-        late
-    }
-
-    /// Does the same as [`accept_late`](Self::accept_late), with what is known of the round trip.
-    pub(crate) fn accept_late_original(
-        &mut self,
-        passing: &Transmission,
-        stream: &Stream,
-        point: &CapturePoint,
-    ) -> bool {
-        // Nothing prompts a sender to repeat a repair before its timer expires.
-        let reaction = stream.reaction(false, point);
-        let timeout = if point.sack || reaction.timer.is_none() { 0 } else { LEAST_TIMEOUT };
-        self.accept_late(passing, point.when.frame, reaction.takes_at_least.max(timeout))
-    }
-
     /// Returns how soon a sender can send the segment at `position` again, if that echoes `echo`.
     pub(crate) fn reaction(
         &self,
@@ -180,39 +152,6 @@ impl Evidence {
         point: &CapturePoint,
     ) -> Reaction {
         stream.reaction(self.was_prompted(position, echo, point), point)
-    }
-
-    /// Returns whether `passing` is the first transmission of outstanding segment `index`, which
-    /// was passed over, or passed only as a retransmission so far. Marks the segment if so. It echoes
-    /// `echo`.
-    pub(crate) fn accept_original(
-        &mut self,
-        stream: &mut Stream,
-        index: usize,
-        (passing, echo): (&Transmission, Option<Timestamp>),
-        point: &CapturePoint,
-    ) -> bool {
-        let Some(sent) = stream.out.get(index).copied() else { return false };
-        let reaction = self.reaction(stream, (sent.start, echo), point);
-        if self.accept_late_original(&Transmission { start: sent.start, ..*passing }, stream, point) {
-            return true;
-        }
-        if !sent.missing || self.segments.contains_key(&sent.start) {
-            return false;
-        }
-        let next = stream.out.iter().skip(index + 1).find(|next| !next.missing).copied();
-        let late =
-            stream.may_be_older(sent.start) || stream.order.is_reordered(passing, &sent, next.as_ref(), &reaction);
-        if let Some(sent) = stream.out.get_mut(index) {
-            let Transmission { start, len, copies, .. } = *sent;
-            if late {
-                *sent = Transmission { start, len, copies, ..*passing };
-            } else if let Some(Transmission { stamp, stamped, number, .. }) = next {
-                // It left before the data behind it.
-                *sent = Transmission { stamp, stamped, number, ..*sent };
-            }
-        }
-        late
     }
 
     /// Records a retransmission of `block`. `first` is the first transmission of the segment, and

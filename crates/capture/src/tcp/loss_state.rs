@@ -183,6 +183,11 @@ impl LossState {
         if self.copies > COPIES.max(stream.counts.reordered) && since < shortest / 2 {
             return true;
         }
+        // What makes a sender repeat an original takes a round trip, unless the path holds or overtakes packets.
+        let keeps_order = stream.counts.reordered == 0 && !stream.order.is_after_silence(now, shortest);
+        if keeps_order && since < shortest / 2 && !evidence.segments.contains_key(&start) {
+            return true;
+        }
         let Some(timer) = reaction.timer else { return false };
         let last = evidence.segments.get(&start).and_then(|one| one.transmissions.last());
         let since = last.map_or(since, |last| since.min(now.saturating_sub(last.nanos)));
