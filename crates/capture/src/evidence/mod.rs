@@ -20,7 +20,7 @@ pub(crate) use segment::{AcksWithoutNews, Answered, Filled, REORDERED_WITHIN, SH
 
 use std::collections::BTreeMap;
 
-use crate::order::{CapturePoint, Original, Reaction, Transmission};
+use crate::order::{CapturePoint, Reaction, Transmission};
 use crate::result::When;
 use crate::stream::{Acknowledgement, Stream};
 use eifel_base::ranges::{Block, Ranges};
