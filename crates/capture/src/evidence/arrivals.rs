@@ -129,6 +129,39 @@ impl Arrivals {
         self.lost += u64::from(count.unwrap_or(0));
     }
 
+    /// Handles an ACK of new data, as [`on_news`](Self::on_news) does, if these were sent once and nothing else passed
+    /// or came since the last one. Returns whether it agrees with the one before, and what that showed; `None` if it
+    /// is another ACK.
+    #[inline]
+    pub(super) fn follows(&mut self, news: &News, is_again: impl Fn(Block) -> bool) -> Option<(bool, Vec<Shown>)> {
+        let agrees = match &self.fillers[..] {
+            [] => false,
+            [filler] if filler.last + 1 == self.first => true,
+            _ => return None,
+        };
+        if self.answers + self.lost > 0 {
+            return None;
+        }
+        let (mut next, mut count) = (news.block.start, 0);
+        for sent in self.sent.iter().take_while(|sent| sent.block.end <= news.block.end) {
+            if sent.block.start != next || is_again(sent.block) {
+                return None;
+            }
+            (next, count) = (sent.block.end, count + 1);
+        }
+        if count == 0 || next < news.block.end {
+            return None;
+        }
+        self.fillers.clear();
+        self.fillers.push(Filler { nanos: self.sent[0].nanos, last: self.first + count - 1 });
+        self.sent.drain(..count as usize);
+        self.first += count;
+        self.agreed += u32::from(agrees);
+        (self.filled, self.lost_before) = (news.block.start, 0);
+        (self.last, self.apart, self.numbered) = (news.nanos, u64::MAX, true);
+        Some((agrees, std::mem::take(&mut self.pending)))
+    }
+
     /// Handles an ACK of new data. Returns what it shows. `is_again` tells whether data were sent more than once.
     pub(super) fn on_news(&mut self, news: &News, is_again: impl Fn(Block) -> bool) -> Vec<Shown> {
         let una = news.block.start;

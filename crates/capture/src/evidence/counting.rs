@@ -60,15 +60,19 @@ impl Evidence {
         self.unreported.counted.order()
     }
 
-    /// Begins to count ACKs against transmissions, where there is no SACK.
-    pub(crate) fn begin_counting(&mut self, stream: &Stream) {
+    /// Counts ACKs against transmissions from now on, where there is no SACK, after so many `duplicates`. While nothing
+    /// is to be repaired, they are not counted.
+    pub(crate) fn begin_counting(&mut self, stream: &Stream, duplicates: u32, point: &CapturePoint) {
+        if point.sack || self.unreported.arrivals.is_some() {
+            return;
+        }
         let passed = stream.out.iter().filter(|sent| !sent.missing);
         let sent = passed.map(|sent| Sent {
             block: Block { start: sent.start, end: sent.end() },
             nanos: sent.nanos,
             stamp: sent.stamp(),
         });
-        self.unreported.arrivals = Some(Box::new(Arrivals::begin(sent, stream.duplicates)));
+        self.unreported.arrivals = Some(Box::new(Arrivals::begin(sent, duplicates)));
     }
 
     /// Ends the count of ACKs. Everything below `una` is acknowledged.
@@ -76,6 +80,12 @@ impl Evidence {
         if let Some(mut arrivals) = self.unreported.arrivals.take() {
             self.take_shown(arrivals.finish(una), (una, 0));
         }
+    }
+
+    /// Returns whether ACKs are counted.
+    #[inline]
+    pub(crate) fn is_counting(&self) -> bool {
+        self.unreported.arrivals.is_some()
     }
 
     /// Counts a transmission of `block` that passes at `nanos`.
@@ -99,14 +109,34 @@ impl Evidence {
         }
     }
 
-    /// Finds what the number of ACKs before this ACK of `block` shows.
+    /// Finds what the number of ACKs before this ACK of `block` shows. While nothing is to be repaired, it agrees.
+    #[inline]
     pub(super) fn count_ack(&mut self, block: Block, ack: &Acknowledgement, point: &CapturePoint) {
+        match &self.unreported.arrivals {
+            Some(_) => self.compare_ack(block, ack, point),
+            None => self.unreported.counted.agrees += 1,
+        }
+    }
+
+    #[inline(never)]
+    fn compare_ack(&mut self, block: Block, ack: &Acknowledgement, point: &CapturePoint) {
         let Some(arrivals) = &mut self.unreported.arrivals else { return };
         let shortest = point.receiver_rtt().unwrap_or(0);
         let news = News { block, nanos: ack.when.nanos, echo: ack.echo, soonest: shortest - shortest / 16 };
-        let segments = &self.segments;
-        let is_again =
-            |block: Block| segments.range(..block.end).next_back().is_some_and(|(_, one)| one.end > block.start);
+        let (segments, again_below) = (&self.segments, self.repaired_below);
+        let is_again = |block: Block| {
+            let below = || segments.range(..block.end).next_back();
+            block.start < again_below && below().is_some_and(|(_, one)| one.end > block.start)
+        };
+        if let Some((agrees, shown)) = arrivals.follows(&news, is_again) {
+            self.unreported.counted.agrees += u32::from(agrees);
+            if !shown.is_empty() {
+                self.take_shown(shown, (block.start, ack.when.nanos));
+            } else if agrees && self.is_complete() {
+                self.unreported.arrivals = None;
+            }
+            return;
+        }
         let shown = arrivals.on_news(&news, is_again);
         self.take_shown(shown, (block.start, ack.when.nanos));
     }

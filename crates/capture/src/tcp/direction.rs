@@ -139,6 +139,7 @@ impl Direction {
     pub(crate) fn on_numbered_ack(&mut self, skips: Option<u32>, when: When) {
         if skips != Some(0)
             && let Some(losses) = self.losses.as_mut().filter(|losses| !losses.is_idle())
+            && (skips.is_some() || losses.retransmissions.evidence.is_counting())
         {
             losses.retransmissions.evidence.on_missing_acks(when.nanos, skips);
         }

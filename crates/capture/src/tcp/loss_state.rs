@@ -77,9 +77,6 @@ impl LossState {
     pub(crate) fn wake(&mut self, stream: &Stream, point: &CapturePoint) {
         if self.is_idle() {
             self.model.wake(stream, point);
-            if !point.sack {
-                self.retransmissions.evidence.begin_counting(stream);
-            }
             self.on_loss_sign(stream.nxt, point);
         }
     }
@@ -200,6 +197,7 @@ impl LossState {
     pub(crate) fn on_repeated_data(&mut self, stream: &mut Stream, block: Block, data: &Data, point: &CapturePoint) {
         self.on_loss_sign(stream.nxt, point);
         self.recent.add(data, point.when.nanos);
+        self.retransmissions.evidence.begin_counting(stream, stream.duplicates, point);
         self.retransmissions.evidence.count_sent(block, point.when.nanos, data.stamp);
         let evidence = &mut self.retransmissions.evidence;
         let is_missed = stream.duplicates > 0 || !evidence.sacked.is_empty();
@@ -318,6 +316,8 @@ impl LossState {
         point: &CapturePoint,
     ) -> Option<Transmission> {
         let evidence = &mut self.retransmissions.evidence;
+        let before = stream.duplicates.saturating_sub(u32::from(!ack.advances));
+        evidence.begin_counting(stream, before, point);
         evidence.begin_ack(stream.duplicates);
         let mut newest = None;
         if ack.advances {
