@@ -114,7 +114,7 @@ impl Evidence {
     pub(super) fn count_ack(&mut self, block: Block, ack: &Acknowledgement, point: &CapturePoint) {
         match &self.unreported.arrivals {
             Some(_) => self.compare_ack(block, ack, point),
-            None => self.unreported.counted.agrees += 1,
+            None => self.unreported.counted.agrees += u32::from(!point.sack),
         }
     }
 
