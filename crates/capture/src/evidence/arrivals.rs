@@ -162,6 +162,11 @@ impl Arrivals {
         Some((agrees, std::mem::take(&mut self.pending)))
     }
 
+    /// Returns whether all transmissions that were not answered are of data from `una` on.
+    pub(super) fn are_new(&self, una: u64) -> bool {
+        self.sent.iter().all(|sent| sent.block.start >= una)
+    }
+
     /// Handles an ACK of new data. Returns what it shows. `is_again` tells whether data were sent more than once.
     pub(super) fn on_news(&mut self, news: &News, is_again: impl Fn(Block) -> bool) -> Vec<Shown> {
         let una = news.block.start;

@@ -132,7 +132,10 @@ impl Evidence {
             self.unreported.counted.agrees += u32::from(agrees);
             if !shown.is_empty() {
                 self.take_shown(shown, (block.start, ack.when.nanos));
-            } else if agrees && self.is_complete() {
+            } else if agrees
+                && self.unreported.arrivals.as_ref().is_some_and(|arrivals| arrivals.are_new(block.end))
+                && self.is_complete()
+            {
                 self.unreported.arrivals = None;
             }
             return;
