@@ -114,6 +114,36 @@ mod tests {
     use crate::result::When;
 
     #[test]
+    fn lost_acks_and_refusals_take_at_most_64_kib_of_a_direction() {
+        let mut hidden = Hidden::default();
+        for number in 0..10 * MOST as u64 {
+            hidden.on_missing_acks(number, 1);
+            hidden.on_refusal(Refusal { nanos: number, cumulative: 0, echo: Timestamp(0) });
+            let mut reports = crate::stream::Reports::default();
+            let start = 100 * number + 50;
+            (reports.sacks[0], reports.count) = (Block { start, end: start + 10 }, 1);
+            let when = When { nanos: number, frame: number };
+            let ack = Acknowledgement {
+                when,
+                cumulative: start - 40,
+                advances: false,
+                reports,
+                echo: None,
+                stamp: None,
+                plain: true,
+                answers: true,
+            };
+            hidden.on_gap_edges(&ack, Some(u64::MAX));
+        }
+        let missing = hidden.missing.capacity() * size_of::<(u64, u32)>();
+        let refusals = hidden.refusals.capacity() * size_of::<Refusal>();
+        // An ACK adds at most nine edges, two for each block and one in front.
+        assert!(hidden.gap_edges.count() < MOST + 9);
+        let edges = hidden.gap_edges.count() * size_of::<Block>();
+        assert!(missing + refusals + edges <= 64 << 10, "{missing} {refusals} {edges}");
+    }
+
+    #[test]
     fn an_ack_without_news_may_refuse_an_original_before_that_is_sent_again() {
         let refused = |nanos, echo| {
             let mut hidden = Hidden::default();

@@ -2,8 +2,11 @@
 //! receiver reported as duplicates, and what it answered without a report.
 
 mod acknowledged;
+mod arrivals;
 mod attribution;
+mod counting;
 mod hidden;
+mod late;
 mod newly_acked;
 mod receiver_reports;
 mod segment;
@@ -11,14 +14,13 @@ mod unreported;
 
 pub(crate) use acknowledged::Acknowledged;
 pub(crate) use attribution::{Candidates, candidates, is_nearer};
+pub(crate) use counting::PathOrder;
 pub(crate) use receiver_reports::Arrived;
-#[cfg(test)]
-pub(crate) use segment::AcksWithoutNews;
-pub(crate) use segment::{Answered, Filled, REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence};
+pub(crate) use segment::{AcksWithoutNews, Answered, Filled, REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence};
 
 use std::collections::BTreeMap;
 
-use crate::order::{CapturePoint, Original, Reaction, Transmission, is_late_original};
+use crate::order::{CapturePoint, Reaction, Transmission};
 use crate::result::When;
 use crate::stream::{Acknowledgement, Stream};
 use eifel_base::ranges::{Block, Ranges};
@@ -34,8 +36,6 @@ const MOST_REMEMBERED: usize = 1 << 16;
 const HOST: u64 = 1_000_000;
 /// By how much a host's reaction may differ from its shortest one, in nanoseconds.
 const INACCURATE: u64 = 50_000;
-/// The least timeout, in nanoseconds. Without SACK, a repair is repeated only after one.
-const LEAST_TIMEOUT: u64 = 20_000_000;
 /// Without SACK, this number of duplicate ACKs is a sign of a loss. The network may double fewer.
 const MANY_DUPLICATES: u32 = 3;
 /// The most segments that a delayed ACK covers. An ACK of more shows that some had arrived before.
@@ -144,33 +144,6 @@ impl Evidence {
         sent.stamp().zip(self.echoed).is_some_and(|(stamp, echoed)| stamp.precedes(echoed))
     }
 
-    /// Returns whether `passing` is the first transmission of a segment that passed only as a
-    /// retransmission so far. Marks the segment if so. No sender repeats a repair within `within`.
-    pub(crate) fn accept_late(&mut self, passing: &Transmission, frame: u64, within: u64) -> bool {
-        let unseen = self.segments.get_mut(&passing.start).filter(|one| one.original == Original::Unseen);
-        let Some(one) = unseen else { return false };
-        let late = one.transmissions.get(1).is_some_and(|again| is_late_original(passing, again, within));
-        let late = late && !one.is_sent_after(passing);
-        if late {
-            let shown = one.transmissions.get(1).is_some_and(|again| passing.departure(again).is_some());
-            one.original = if shown { Original::Late { frame } } else { Original::LateOrCopied };
-        }
-        late
-    }
-
-    /// Does the same as [`accept_late`](Self::accept_late), with what is known of the round trip.
-    pub(crate) fn accept_late_original(
-        &mut self,
-        passing: &Transmission,
-        stream: &Stream,
-        point: &CapturePoint,
-    ) -> bool {
-        // Nothing prompts a sender to repeat a repair before its timer expires.
-        let reaction = stream.reaction(false, point);
-        let timeout = if point.sack || reaction.timer.is_none() { 0 } else { LEAST_TIMEOUT };
-        self.accept_late(passing, point.when.frame, reaction.takes_at_least.max(timeout))
-    }
-
     /// Returns how soon a sender can send the segment at `position` again, if that echoes `echo`.
     pub(crate) fn reaction(
         &self,
@@ -179,39 +152,6 @@ impl Evidence {
         point: &CapturePoint,
     ) -> Reaction {
         stream.reaction(self.was_prompted(position, echo, point), point)
-    }
-
-    /// Returns whether `passing` is the first transmission of outstanding segment `index`, which
-    /// was passed over, or passed only as a retransmission so far. Marks the segment if so. It echoes
-    /// `echo`.
-    pub(crate) fn accept_original(
-        &mut self,
-        stream: &mut Stream,
-        index: usize,
-        (passing, echo): (&Transmission, Option<Timestamp>),
-        point: &CapturePoint,
-    ) -> bool {
-        let Some(sent) = stream.out.get(index).copied() else { return false };
-        let reaction = self.reaction(stream, (sent.start, echo), point);
-        if self.accept_late_original(&Transmission { start: sent.start, ..*passing }, stream, point) {
-            return true;
-        }
-        if !sent.missing || self.segments.contains_key(&sent.start) {
-            return false;
-        }
-        let next = stream.out.iter().skip(index + 1).find(|next| !next.missing).copied();
-        let late =
-            stream.may_be_older(sent.start) || stream.order.is_reordered(passing, &sent, next.as_ref(), &reaction);
-        if let Some(sent) = stream.out.get_mut(index) {
-            let Transmission { start, len, copies, .. } = *sent;
-            if late {
-                *sent = Transmission { start, len, copies, ..*passing };
-            } else if let Some(Transmission { stamp, stamped, number, .. }) = next {
-                // It left before the data behind it.
-                *sent = Transmission { stamp, stamped, number, ..*sent };
-            }
-        }
-        late
     }
 
     /// Records a retransmission of `block`. `first` is the first transmission of the segment, and
@@ -316,6 +256,7 @@ impl Evidence {
 
     /// Handles an ACK of new data, which covers `block`.
     pub(crate) fn on_advance(&mut self, stream: &Stream, block: Block, ack: &Acknowledgement, point: &CapturePoint) {
+        self.count_ack(block, ack, point);
         // A segment that fills the gap at the front is ACKed at once (RFC 5681, section 4.2). The
         // other segments that this ACK covers had arrived before it. So they did not arrive by a
         // transmission that left after the filler.
@@ -332,7 +273,6 @@ impl Evidence {
             let takes = if self.unreported.takes == 0 { shortest } else { self.unreported.takes };
             filled_by = Some(Filled { sent: filler.nanos, takes }).filter(|_| !later);
             self.unreported.takes = ack.when.nanos - filler.nanos;
-            self.unreported.answered = (filler.nanos, block.start);
             let echoes = filler.stamp().is_some() && filler.stamp() == ack.echo;
             self.newly_acked.filler_took = echoes.then_some(self.unreported.takes);
         }
@@ -370,9 +310,10 @@ impl Evidence {
         self.receiver_reports.hidden.on_advance(block.end);
     }
 
-    /// Handles an ACK of new data after all repairs were acknowledged.
-    pub(crate) fn on_repaired(&mut self, when: When) {
-        self.news.last = when.nanos;
+    /// Handles an ACK of new data, which covers `block`, after all repairs were acknowledged.
+    pub(crate) fn on_repaired(&mut self, block: Block, ack: &Acknowledgement, point: &CapturePoint) {
+        self.news.last = ack.when.nanos;
+        self.count_ack(block, ack, point);
     }
 
     /// Returns the round trip of the newest segment that SACK reports for the first time, in nanoseconds,
@@ -414,13 +355,13 @@ impl Evidence {
                 self.receiver_reports.on_refusal(ack.when.nanos);
             }
         }
-        if refuses && ack.plain && !point.sack {
-            self.on_possible_duplicate(stream.una, ack.when.nanos, point.receiver_rtt().unwrap_or(0));
+        if let Some(arrivals) = self.unreported.arrivals.as_mut().filter(|_| refuses && ack.cumulative == stream.una) {
+            arrivals.on_without_news(ack.when.nanos);
         }
-        let explained = implied && self.on_unreported(ack, point);
-        if !explained || point.sack {
-            self.on_without_news(ack, news, point.sack);
+        if implied {
+            self.on_unreported(ack, point);
         }
+        self.on_without_news(ack, news, point.sack);
         let highest = ack.reports.sacks().iter().map(|block| block.end).max();
         let segments = &mut self.segments;
         self.active.retain(|start| {
@@ -462,18 +403,6 @@ impl Evidence {
         // Next to the sender nothing is reordered.
         let known = |stamp| point.is_next_to_sender() || !unknown(stamp);
         missing.is_some_and(|(since, stamp)| soonest(since) <= point.when.nanos && known(stamp))
-    }
-
-    /// Handles an ACK without news that comes at `now`, where there is no SACK. It may answer a duplicate of
-    /// data that were acknowledged shortly before, or that lie above `una` and left a round trip ago.
-    fn on_possible_duplicate(&mut self, una: u64, now: u64, shortest: u64) {
-        for (start, one) in self.segments.iter_mut().rev().take(MOST_OVERTAKEN) {
-            let last = one.transmissions.last().map_or(0, |last| last.nanos);
-            one.without_news.duplicate |= match one.answer {
-                Some(answer) => now.saturating_sub(answer.when.nanos) < REORDERED_WITHIN.max(2 * shortest),
-                None => *start > una && last + shortest <= now,
-            };
-        }
     }
 
     /// Counts ACKs without news. An ACK without news may answer an original that its retransmission

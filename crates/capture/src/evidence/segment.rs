@@ -53,13 +53,19 @@ pub(crate) struct Filled {
     pub(crate) takes: u64,
 }
 
-/// What the ACKs without news that follow a segment's answer may answer.
+/// What ACKs without news show of a segment. All but the first field are kept without SACK alone.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct AcksWithoutNews {
     /// Whether one came soon after the answer, so that it may answer the original.
     pub(crate) original: bool,
-    /// Whether one came while a duplicate of the segment may have arrived. Kept without SACK.
-    pub(crate) duplicate: bool,
+    /// Whether their number leaves none that answers the original.
+    pub(crate) settled: bool,
+    /// Whether more came soon after the answer than segments had passed.
+    pub(crate) doubted: bool,
+    /// The index of the transmission that arrived first, as their number shows.
+    pub(crate) filled: Option<usize>,
+    /// The index of the first transmission that arrived as a duplicate, as their number shows.
+    pub(crate) twice: Option<usize>,
 }
 
 /// What tells the first transmission of a segment from its retransmissions.

@@ -1,5 +1,7 @@
 //! Finds duplicates that the receiver does not report. It answers each with an ACK without news.
 
+use super::arrivals::Arrivals;
+use super::counting::Counted;
 use super::{Evidence, REORDERED_WITHIN, SegmentEvidence};
 use crate::order::{CapturePoint, Original};
 use crate::stream::{Acknowledgement, Stream};
@@ -17,10 +19,11 @@ pub(super) const MOST_OVERTAKEN: usize = 64;
 pub(super) struct Unreported {
     /// The time from the last transmission that filled a gap to its ACK, in nanoseconds.
     pub(super) takes: u64,
-    /// The last retransmission that an ACK answers: time and start position.
-    pub(super) answered: (u64, u64),
     /// Whether the receiver has answered a duplicate without reporting it.
     pub(super) silent: bool,
+    /// The count of ACKs; `None` with SACK, and while nothing is to be repaired.
+    pub(super) arrivals: Option<Box<Arrivals>>,
+    pub(super) counted: Counted,
     /// Retransmissions: time, start position, and number of the transmission.
     transmissions: VecDeque<(u64, u64, usize)>,
 }
@@ -38,15 +41,6 @@ impl Unreported {
         ack.when.nanos.saturating_sub(self.takes.max(point.receiver_rtt().unwrap_or(0)))
     }
 
-    /// Returns the retransmissions behind the last one that an ACK answers, as far as an ACK at `now`
-    /// can answer them.
-    fn next(&self, now: u64, shortest: u64) -> impl Iterator<Item = (u64, u64, usize)> + '_ {
-        let from = self.transmissions.partition_point(|(nanos, ..)| *nanos < self.answered.0);
-        let behind =
-            self.transmissions.range(from..).copied().skip_while(|(nanos, start, _)| (*nanos, *start) <= self.answered);
-        behind.take_while(move |(nanos, ..)| nanos.saturating_add(shortest) <= now)
-    }
-
     /// Returns the retransmissions within `margin` of `left`, in the order in which they left.
     fn about(&self, left: u64, margin: u64) -> impl Iterator<Item = (u64, u64, usize)> + '_ {
         let from = self.transmissions.partition_point(|(nanos, ..)| *nanos <= left.saturating_sub(margin));
@@ -55,19 +49,10 @@ impl Unreported {
 }
 
 impl Evidence {
-    /// Returns whether an ACK without news answers a duplicate that the receiver does not report.
-    /// Without SACK, data behind a gap cause the same ACK. So no data sent once may have left about
-    /// when the answered segment left.
+    /// Returns whether an ACK without news answers a duplicate that the receiver does not report. Without SACK,
+    /// data behind a gap cause the same ACK.
     pub(super) fn implies_duplicate(&self, stream: &Stream, ack: &Acknowledgement, point: &CapturePoint) -> bool {
-        if !ack.plain || ack.advances || ack.cumulative != stream.una || self.reports {
-            return false;
-        }
-        let (shortest, left) = (point.receiver_rtt().unwrap_or(0), self.unreported.left(ack, point));
-        // The delay of the path differs most from that of the last repair when its queue fills again.
-        let longest = stream.round_trip_estimate(None).map_or(0, |(smoothed, variation)| smoothed + 4 * variation);
-        let from = left.min(ack.when.nanos.saturating_sub(longest)).saturating_sub(shortest / 4);
-        let until = ack.when.nanos.saturating_sub(shortest - shortest / 4);
-        point.sack || !stream.out.has_sent_between(from, until)
+        point.sack && ack.plain && !ack.advances && ack.cumulative == stream.una && !self.reports
     }
 
     /// Assigns an unreported duplicate to a transmission: the one whose time fits the current delay
@@ -77,9 +62,6 @@ impl Evidence {
     pub(super) fn on_unreported(&mut self, ack: &Acknowledgement, point: &CapturePoint) -> bool {
         self.unreported.silent = true;
         let shortest = point.receiver_rtt().unwrap_or(0);
-        if !point.sack {
-            return self.on_next_unreported(ack, shortest);
-        }
         let left = self.unreported.left(ack, point);
         // The first block holds the segment that caused the ACK (RFC 2018, section 4), if that lies
         // above the gap.
@@ -100,18 +82,6 @@ impl Evidence {
         let chosen = chosen.map(|(_, start)| start).or_else(|| self.overtaken(ack, left));
         let chosen = chosen.and_then(|start| self.segments.get_mut(&start));
         chosen.map(|one| one.duplicates.push(ack.when)).is_some()
-    }
-
-    /// Does the same without SACK, where nothing but the order of the retransmissions tells: the ACK
-    /// answers the next one of acknowledged data.
-    fn on_next_unreported(&mut self, ack: &Acknowledgement, shortest: u64) -> bool {
-        let acked = |start: u64, index: usize| {
-            self.segments.get(&start).is_some_and(|one| one.answer.is_some() && index > one.duplicates.len())
-        };
-        let next = self.unreported.next(ack.when.nanos, shortest).find(|(_, start, index)| acked(*start, *index));
-        let Some((nanos, start, _)) = next else { return false };
-        self.unreported.answered = (nanos, start);
-        self.segments.get_mut(&start).map(|one| one.duplicates.push(ack.when)).is_some()
     }
 
     /// Returns the segment whose original arrived after its retransmission, for an ACK that no

@@ -118,7 +118,7 @@ impl DuplicateFrames {
 
     /// Returns how many packets are missing before one that has just passed, as [`Identifications::skips`] does.
     #[inline(always)]
-    pub(crate) fn skips(&self, identification: u16) -> u32 {
+    pub(crate) fn skips(&self, identification: u16) -> Option<u32> {
         self.identifications.skips(identification)
     }
 

@@ -113,13 +113,14 @@ impl Identifications {
         }
     }
 
-    /// Returns how many values before that of a packet that has just passed have not passed, if the sender
-    /// counts: packets between this one and the one before it did not come here, or not yet. At most 31.
+    /// Returns how many values before that of a packet that has just passed have not passed: packets between this
+    /// one and the one before it did not come here, or not yet. At most 31; `None` if the sender does not count.
     #[inline(always)]
-    pub(crate) fn skips(&self, identification: u16) -> u32 {
+    pub(crate) fn skips(&self, identification: u16) -> Option<u32> {
         // The value before 1 is 0, which tells nothing.
         let follows = self.passed[0] & 2 != 0 || self.newest != identification || identification <= 1;
-        if follows || !self.counts() { 0 } else { (u32::from_le_bytes(self.passed) >> 1).trailing_zeros().min(31) }
+        let skipped = || if follows { 0 } else { (u32::from_le_bytes(self.passed) >> 1).trailing_zeros().min(31) };
+        self.counts().then(skipped)
     }
 
     /// Returns whether an equal identification shows a duplicate, because it changes from packet to
@@ -190,15 +191,15 @@ mod tests {
             known.on_packet(identification);
             known.skips(identification)
         };
-        assert!((1..8).all(|identification| skips(identification) == 0));
-        assert_eq!([8, 10, 11, 9, 13, 0, 14].map(&mut skips), [0, 1, 0, 0, 1, 0, 0]);
-        assert_eq!([18, 120].map(&mut skips), [3, 31]);
+        assert!((1..8).all(|identification| skips(identification).is_none_or(|skipped| skipped == 0)));
+        assert_eq!([8, 10, 11, 9, 13, 0, 14].map(&mut skips), [0, 1, 0, 0, 1, 0, 0].map(Some));
+        assert_eq!([18, 120].map(&mut skips), [Some(3), Some(31)]);
         // Zero has no place among the values, and no packet before the first ones is known.
-        assert_eq!([0xfffe, 0xffff, 1, 2].map(skips), [0, 0, 0, 0]);
+        assert_eq!([0xfffe, 0xffff, 1, 2].map(skips), [Some(0); 4]);
         let mut drawn = Identifications::default();
         assert!([7, 9].into_iter().all(|identification| {
             drawn.on_packet(identification);
-            drawn.skips(identification) == 0
+            drawn.skips(identification).is_none()
         }));
     }
 

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use super::detector_feed::DetectorFeed;
 use crate::cause::{DirectionId, InFlight, Retransmissions};
-use crate::evidence::Answered;
+use crate::evidence::{Answered, PathOrder};
 use crate::frame::decode::sctp::Sack;
 use crate::order::{AT_ONCE, CapturePoint, Reaction, SendOrder, Smoothed, Transmission};
 use crate::result::{Cause, Cost, Counts, End, Number, Retransmission, Vantage, When};
 use crate::stream::MIDSTREAM;
-use crate::verdict::{Circumstances, Row};
+use crate::verdict::{Circumstances, Row, Shown};
 use eifel_base::ranges::Block;
 use eifel_packet::seq::{Seq, unwrap, wrap};
 
@@ -110,7 +110,7 @@ impl Chunks {
         let reaction = reacts(evidence.was_prompted(position, None, point));
         let sent = position.checked_sub(self.una).and_then(|index| self.out.get_mut(index as usize));
         let overtaken = |sent: &Transmission| sent.missing && self.order.is_reordered(&passing, sent, None, &reaction);
-        let late = evidence.accept_late(&passing, point.when.frame, reacts(false).takes_at_least)
+        let late = evidence.accept_late(&passing, point.when.frame, (reacts(false).takes_at_least, None))
             || !evidence.segments.contains_key(&position) && sent.as_deref().is_some_and(overtaken);
         if late {
             self.counts.reordered += 1;
@@ -300,6 +300,7 @@ impl Chunks {
     ) -> Cost {
         let mut cost = Cost::default();
         let circumstances = Circumstances {
+            order: PathOrder::Unknown,
             at_receiver: point.vantage() == Vantage::Receiver,
             at_sender: point.vantage() == Vantage::Sender,
             sack: true,
@@ -307,11 +308,13 @@ impl Chunks {
             reports: true,
             would_report: self.retransmissions.evidence.reports,
             copies: self.retransmissions.may_report_copies(self.counts.segments),
-            lossy: self.counts.bytes_not_seen > 0,
             nearer: false,
             shortest: point.receiver_rtt().unwrap_or(0),
-            until: point.when.nanos,
-            midstream: (self.una >= MIDSTREAM).then_some(began),
+            shown: Shown {
+                lossy: self.counts.bytes_not_seen > 0,
+                until: point.when.nanos,
+                midstream: (self.una >= MIDSTREAM).then_some(began),
+            },
         };
         let initial = self.initial.unwrap_or_default();
         let id = DirectionId { connection, sender, number: |position| Number::Tsn(wrap(position, initial).0) };

@@ -105,12 +105,6 @@ impl Outstanding {
         self.overlapping(block).fold(block, extended)
     }
 
-    /// Returns whether a segment other than the first was sent between two times, and only once.
-    pub(crate) fn has_sent_between(&self, from: u64, until: u64) -> bool {
-        let from = self.ring.partition_point(|sent| sent.nanos < from).max(1);
-        self.ring.iter_from(from).take_while(|sent| sent.nanos <= until).any(|sent| sent.copies == 1)
-    }
-
     /// Frees the memory if nothing is outstanding.
     pub(crate) fn shrink(&mut self) {
         if self.ring.is_empty() && self.ring.capacity() > 0 {

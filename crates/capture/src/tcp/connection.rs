@@ -317,7 +317,7 @@ impl Connection {
             let reports_duplicates = losses.as_ref().and_then(|losses| losses.retransmissions.evidence.reporting());
             let counts = stream.final_counts();
             let model = losses.and_then(|mut losses| {
-                losses.finish((&point, midstream, &counts), &id, (&mut retransmissions, &mut cost))
+                losses.finish((&point, stream.una, midstream, &counts), &id, (&mut retransmissions, &mut cost))
             });
             DirectionSummary {
                 vantage,

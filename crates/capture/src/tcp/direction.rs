@@ -68,7 +68,7 @@ impl Direction {
     fn on_new(&mut self, start: u64, data: &Data, point: &CapturePoint) {
         self.stream.on_new(start, data, point);
         if let Some(losses) = &mut self.losses {
-            losses.on_new(data, self.stream.flight(), point.when.nanos);
+            losses.on_new(start, data, self.stream.flight(), point.when.nanos);
         }
     }
 
@@ -134,13 +134,14 @@ impl Direction {
         losses.path_mtu.on_message(&sent, most, (stream.una, stream.nxt), point.when);
     }
 
-    /// Records how many identifications an ACK `skips`: these ACKs were lost.
+    /// Records how many identifications an ACK `skips`: these ACKs were lost. `None` if it does not show.
     #[inline(always)]
-    pub(crate) fn on_numbered_ack(&mut self, skips: u32, when: When) {
-        if skips > 0
+    pub(crate) fn on_numbered_ack(&mut self, skips: Option<u32>, when: When) {
+        if skips != Some(0)
             && let Some(losses) = self.losses.as_mut().filter(|losses| !losses.is_idle())
+            && (skips.is_some() || losses.retransmissions.evidence.is_counting())
         {
-            losses.retransmissions.evidence.receiver_reports.hidden.on_missing_acks(when.nanos, skips);
+            losses.retransmissions.evidence.on_missing_acks(when.nanos, skips);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::evidence::{Acknowledged, Part, REORDERED_WITHIN, is_nearer};
 use crate::order::{CapturePoint, Follows, Transmission};
 use crate::result::{Cause, Cost, Counts, Number, Retransmission, Vantage, When};
 use crate::stream::{Acknowledgement, Data, Stream};
-use crate::verdict::{Circumstances, Row};
+use crate::verdict::{Circumstances, Row, Shown};
 use eifel_base::ranges::Block;
 use eifel_packet::seq::Seq;
 
@@ -97,15 +97,18 @@ impl LossState {
         if rested && windows + 1 >= WINDOWS && repaired() {
             stream.order.set_acks_in_transit(self.model.go_idle());
             self.activity = Activity::Idle;
+            self.retransmissions.evidence.end_counting(stream.una);
         }
     }
 
     /// Handles a segment of new data.
     #[inline(always)]
-    pub(crate) fn on_new(&mut self, data: &Data, flight: u64, now: u64) {
+    pub(crate) fn on_new(&mut self, start: u64, data: &Data, flight: u64, now: u64) {
         if !self.is_idle() {
             let data = *data;
             self.model.on_new(&data);
+            let block = Block { start, end: start + u64::from(data.len) };
+            self.retransmissions.evidence.count_sent(block, now, data.stamp);
         }
         self.recent.add(data, now);
         let Retransmissions { flight: watch, evidence, .. } = &mut self.retransmissions;
@@ -177,6 +180,11 @@ impl LossState {
         if self.copies > COPIES.max(stream.counts.reordered) && since < shortest / 2 {
             return true;
         }
+        // What makes a sender repeat an original takes a round trip, unless the path holds or overtakes packets.
+        let keeps_order = stream.counts.reordered == 0 && !stream.order.is_after_silence(now, shortest);
+        if keeps_order && since < shortest / 2 && !evidence.segments.contains_key(&start) {
+            return true;
+        }
         let Some(timer) = reaction.timer else { return false };
         let last = evidence.segments.get(&start).and_then(|one| one.transmissions.last());
         let since = last.map_or(since, |last| since.min(now.saturating_sub(last.nanos)));
@@ -189,6 +197,8 @@ impl LossState {
     pub(crate) fn on_repeated_data(&mut self, stream: &mut Stream, block: Block, data: &Data, point: &CapturePoint) {
         self.on_loss_sign(stream.nxt, point);
         self.recent.add(data, point.when.nanos);
+        self.retransmissions.evidence.begin_counting(stream, stream.duplicates, point);
+        self.retransmissions.evidence.count_sent(block, point.when.nanos, data.stamp);
         let evidence = &mut self.retransmissions.evidence;
         let is_missed = stream.duplicates > 0 || !evidence.sacked.is_empty();
         let by_message = self.path_mtu.explains(block, data, stream, (is_missed, point.sender_rtt()));
@@ -283,6 +293,7 @@ impl LossState {
         ack: &Acknowledgement,
         point: &CapturePoint,
     ) -> Option<Transmission> {
+        let block = Block { start: stream.una, end: ack.cumulative };
         let newest = stream.out.pop_below(ack.cumulative, |sent| self.acknowledged.add(sent));
         stream.advance(ack.cumulative, point);
         self.retransmissions.flight.on_ack(
@@ -291,7 +302,7 @@ impl LossState {
             stream.flight(),
             point.round_trip().unwrap_or(0),
         );
-        self.retransmissions.evidence.on_repaired(ack.when);
+        self.retransmissions.evidence.on_repaired(block, ack, point);
         self.model.on_ack(ack, point);
         self.on_progress(stream, point);
         newest
@@ -305,6 +316,8 @@ impl LossState {
         point: &CapturePoint,
     ) -> Option<Transmission> {
         let evidence = &mut self.retransmissions.evidence;
+        let before = stream.duplicates.saturating_sub(u32::from(!ack.advances));
+        evidence.begin_counting(stream, before, point);
         evidence.begin_ack(stream.duplicates);
         let mut newest = None;
         if ack.advances {
@@ -329,13 +342,14 @@ impl LossState {
     /// nanoseconds, if it shows no handshake. Returns the name of the model that explains them best.
     pub(crate) fn finish(
         &mut self,
-        (point, midstream, counts): (&CapturePoint, Option<u64>, &Counts),
+        (point, una, midstream, counts): (&CapturePoint, u64, Option<u64>, &Counts),
         id: &DirectionId<impl Fn(u64) -> Number>,
         (into, cost): (&mut Vec<Retransmission>, &mut Cost),
     ) -> Option<&'static str> {
         self.model.finish();
         let (model, named) = self.model.explained();
         let explained = self.retransmissions.explained(named.into_iter().zip(self.model.triggers()));
+        self.retransmissions.evidence.end_counting(una);
         let evidence = &self.retransmissions.evidence;
         let shortest = point.receiver_rtt().unwrap_or(0);
         let reports = evidence.reports || point.sack && !evidence.is_silent();
@@ -343,15 +357,14 @@ impl LossState {
             at_receiver: point.vantage() == Vantage::Receiver && !evidence.lost_behind,
             at_sender: point.is_known_next_to_sender(),
             sack: point.sack,
+            order: evidence.path_order(),
             silent: evidence.is_silent(),
             reports,
             would_report: reports,
             copies: self.retransmissions.may_report_copies(counts.bytes),
-            lossy: counts.bytes_not_seen > 0,
             nearer: is_nearer(evidence.segments.values().map(|one| &**one), shortest),
             shortest,
-            until: point.when.nanos,
-            midstream,
+            shown: Shown { lossy: counts.bytes_not_seen > 0, until: point.when.nanos, midstream },
         };
         let detector_verdicts = |episode| self.model.detector_verdicts(episode);
         self.retransmissions.finish(&explained, (&circumstances, point.vantage()), id, detector_verdicts, (into, cost));

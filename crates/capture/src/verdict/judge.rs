@@ -3,7 +3,9 @@
 //! A retransmission is spurious if every byte of it had an earlier transmission that reached the
 //! receiver, even if that transmission arrived after the retransmission left.
 
-use crate::evidence::{Candidates, REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence, candidates};
+use crate::evidence::{
+    AcksWithoutNews, Candidates, PathOrder, REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence, candidates,
+};
 use crate::order::{Original, Transmission};
 use crate::result::{Confidence, Verdict, When};
 
@@ -28,6 +30,17 @@ pub struct Judged {
     pub evidence: Option<u64>,
 }
 
+/// What the capture shows of the connection.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Shown {
+    /// Whether ACKs cover data that the capture never showed: it lost packets, or they took another way.
+    pub(crate) lossy: bool,
+    /// When the last packet of the connection passed, in nanoseconds.
+    pub(crate) until: u64,
+    /// When the capture began, in nanoseconds, if it shows no handshake: data may have been sent before.
+    pub(crate) midstream: Option<u64>,
+}
+
 /// The facts about a direction that all its verdicts depend on.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Circumstances {
@@ -37,6 +50,8 @@ pub(crate) struct Circumstances {
     pub(crate) at_sender: bool,
     /// Whether both ends agreed on SACK.
     pub(crate) sack: bool,
+    /// Without SACK: whether the path keeps the order of its packets.
+    pub(crate) order: PathOrder,
     /// Whether the receiver has answered duplicates without reporting them.
     pub(crate) silent: bool,
     /// Whether the receiver reports duplicates, as far as is known.
@@ -49,12 +64,7 @@ pub(crate) struct Circumstances {
     pub(crate) nearer: bool,
     /// Shortest round trip from here to the receiver and back, in nanoseconds.
     pub(crate) shortest: u64,
-    /// Whether ACKs cover data that the capture never showed: it lost packets, or they took another way.
-    pub(crate) lossy: bool,
-    /// When the last packet of the connection passed, in nanoseconds.
-    pub(crate) until: u64,
-    /// When the capture began, in nanoseconds, if it shows no handshake: data may have been sent before.
-    pub(crate) midstream: Option<u64>,
+    pub(crate) shown: Shown,
 }
 
 const fn judged(verdict: Verdict, confidence: Confidence, reason: &'static str, evidence: Option<u64>) -> Judged {
@@ -107,14 +117,16 @@ const IN_TIME: &str = "the answer comes one round trip after it";
 
 /// The reason of the verdict "needed" if the ACK echoes this timestamp or a later one.
 pub(crate) const BY_ECHO: &str = "the ACK echoes the timestamp of this transmission or of a later one";
+/// The reason of the verdict "spurious" if the ACK of what filled a gap covers it too.
+pub(crate) const BEHIND: &str = "it had arrived before the gap below it was filled";
 /// The reason of the verdict "spurious" by the ACK after that of the retransmission, as in F-RTO.
 pub(crate) const IN_ORDER: &str = "data sent before it, and only once, arrived after it";
 /// The reason of the verdict "needed" if either transmission can have filled a gap.
 pub(crate) const NO_REPORT: &str = "later data arrived before it, and no duplicate is reported";
 /// The reason of the verdict "needed" if the receiver does not report duplicates.
 pub(crate) const OVERDUE: &str = "later data arrived before it";
-/// The reason of the verdict "needed" without SACK if no ACK without news came that a duplicate would cause.
-pub(crate) const NO_DUPLICATE: &str = "no duplicate was acknowledged after it";
+/// The reason of the verdict "spurious" if ACKs without news were counted.
+pub(crate) const COUNTED: &str = "the number of ACKs shows that an earlier transmission arrived";
 /// The reason of the verdict "spurious" if a duplicate was answered without a report.
 pub(crate) const ANSWERED: &str = "acknowledged as a duplicate";
 
@@ -153,6 +165,9 @@ impl SegmentEvidence {
             return dropped.map_or(unknown, by_router);
         };
         let candidates = candidates(&self.transmissions, answered, circumstances.shortest);
+        if let Some(counted) = self.judge_by_count(index, candidates, circumstances) {
+            return Judged { evidence: answer, ..counted };
+        }
         if candidates.last < index && (candidates.by_echo || dropped.is_none()) {
             return self.judge_answered_before(index, (answered.when, candidates.by_echo), certain, circumstances);
         }
@@ -164,7 +179,7 @@ impl SegmentEvidence {
             return by_router(frame);
         }
         if self.was_behind(index, answered.when, circumstances) {
-            return judged(Spurious, Likely, "it had arrived before the gap below it was filled", answer);
+            return judged(Spurious, Likely, BEHIND, answer);
         }
         let may_answer_original = self.may_answer_original(index, circumstances);
         // Next to the sender nearly every original left before what the receiver has echoed by now.
@@ -179,9 +194,6 @@ impl SegmentEvidence {
         if let Some(reached) = reached {
             return reached;
         }
-        // A duplicate that left before the answer would be acknowledged within a round trip behind it.
-        let over = answered.when.nanos + circumstances.shortest <= circumstances.until;
-        let undoubled = over && !circumstances.sack && !self.without_news.duplicate;
         let would_be_reported = circumstances.reports && self.gap.is_some();
         if let Some(frame) = self.in_order.filter(|_| index == 1 && !would_be_reported) {
             return judged(Spurious, Likely, IN_ORDER, Some(frame));
@@ -193,8 +205,22 @@ impl SegmentEvidence {
             (false, Some(_)) => judged(Needed, Likely, OVERDUE, answer),
             // Here the lack of a reported duplicate shows little: no data were missing, so some
             // were late.
-            (_, None) if undoubled => judged(Needed, Likely, NO_DUPLICATE, answer),
             (_, None) => Judged { evidence: answer, ..EITHER },
+        }
+    }
+
+    /// Judges the transmission at `index` by the number of ACKs, if that decides what `candidates` leave open.
+    fn judge_by_count(&self, index: usize, candidates: Candidates, circumstances: &Circumstances) -> Option<Judged> {
+        let Candidates { first, last, .. } = candidates;
+        let is_open = first < index && index <= last && !circumstances.sack;
+        let AcksWithoutNews { filled, twice, .. } = self.without_news;
+        let filled = filled.filter(|filled| is_open && (first..=last).contains(filled));
+        let twice = twice.filter(|twice| is_open && *twice > first);
+        match (filled, twice) {
+            (Some(filled), _) if index <= filled => Some(judged(Verdict::Needed, Confidence::Likely, OVERDUE, None)),
+            (Some(_), _) => Some(judged(Verdict::Spurious, Confidence::Likely, COUNTED, None)),
+            (_, Some(twice)) if twice <= index => Some(judged(Verdict::Spurious, Confidence::Likely, COUNTED, None)),
+            _ => None,
         }
     }
 
@@ -254,13 +280,14 @@ impl SegmentEvidence {
             return MAY_BE_THE_ORIGINAL;
         }
         let missed = self.transmissions[0].nanos;
-        if circumstances.midstream.is_some_and(|began| missed.saturating_sub(began) < LONGEST_OUTSTANDING) {
+        if circumstances.shown.midstream.is_some_and(|began| missed.saturating_sub(began) < LONGEST_OUTSTANDING) {
             return MAY_BE_OLDER;
         }
         // The original may still be under way when the capture ends, if that is soon.
         let late = self.first.behind.map_or(0, |behind| this.nanos.saturating_sub(behind.nanos));
-        let over = this.nanos + late.min(REORDERED_WITHIN) <= circumstances.until;
-        let certain = over && self.is_sent_after(&this) && circumstances.midstream.is_none() && !circumstances.lossy;
+        let over = this.nanos + late.min(REORDERED_WITHIN) <= circumstances.shown.until;
+        let certain =
+            over && self.is_sent_after(&this) && circumstances.shown.midstream.is_none() && !circumstances.shown.lossy;
         let confidence = if certain { Certain } else { Likely };
         let answer = self.answer.map(|answer| answer.when.frame);
         judged(Verdict::Needed, confidence, "the original never passed the capture point", answer)
@@ -307,7 +334,9 @@ impl SegmentEvidence {
     fn may_answer_original(&self, index: usize, circumstances: &Circumstances) -> bool {
         let took = self.transmissions[index].nanos.saturating_sub(self.transmissions[0].nanos);
         let soon = took < SMALLEST_TIMEOUT || circumstances.sack || !circumstances.at_sender;
-        self.without_news.original && !circumstances.reports && soon
+        let AcksWithoutNews { original, settled, doubted, .. } = self.without_news;
+        let explained = !doubted && (settled || circumstances.order == PathOrder::Kept);
+        original && !explained && !circumstances.reports && soon
     }
 
     /// Returns whether the marks of the transmissions up to `index` show that they left in this order.
@@ -360,7 +389,7 @@ impl SegmentEvidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{AcksWithoutNews, Answered, Filled};
+    use crate::evidence::{Answered, Filled};
     use eifel_base::units::Timestamp;
     use eifel_testkit::random::Random;
     use eifel_testkit::{digest, golden};
@@ -414,7 +443,7 @@ mod tests {
             first,
             filler: None,
             refused: random.below(4) == 0,
-            without_news: AcksWithoutNews { original: random.below(4) == 0, duplicate: random.below(4) == 0 },
+            without_news: AcksWithoutNews { original: random.below(4) == 0, ..AcksWithoutNews::default() },
             dropped: (random.below(6) == 0).then_some(10),
             transmissions,
         }
@@ -485,15 +514,14 @@ mod tests {
                     at_receiver: coin(),
                     at_sender: coin(),
                     sack: coin(),
+                    order: PathOrder::Unknown,
                     silent: coin(),
                     reports: coin(),
                     would_report: coin(),
                     copies: coin(),
                     nearer: coin(),
                     shortest: SHORTEST * u64::from(!coin()),
-                    lossy: coin(),
-                    until: random.one_of(&[1000, u64::MAX]),
-                    midstream: None,
+                    shown: Shown { lossy: coin(), until: random.one_of(&[1000, u64::MAX]), midstream: None },
                 };
                 let (may, now) = (one.is_open(), behind(&mut random, 1000));
                 writeln!(said, "{may} {:?}", one.latest_that_arrived(now, circumstances.shortest)).unwrap();

@@ -2,15 +2,13 @@
 
 mod judge;
 
-pub(crate) use judge::{Circumstances, Judged};
+pub(crate) use judge::{Circumstances, Judged, Shown};
 
-use crate::evidence::{Arrived, Evidence, Part, SegmentEvidence};
+use crate::evidence::{Arrived, Evidence, Part, PathOrder, SegmentEvidence};
 use crate::order::Original;
 use crate::result::{Cause, Confidence, Timing, Verdict, When};
 use eifel_base::ranges::Block;
-use judge::{
-    ANSWERED, BY_ECHO, EITHER, IN_ORDER, LATE_ORIGINAL, MAY_MISS_REPORT, NO_DUPLICATE, NO_REPORT, OVERDUE, OVERTAKEN,
-};
+use judge::{ANSWERED, BY_ECHO, EITHER, IN_ORDER, LATE_ORIGINAL, MAY_MISS_REPORT, NO_REPORT, OVERDUE, OVERTAKEN};
 
 /// One retransmitted segment, or one chunk.
 #[derive(Clone, Debug)]
@@ -133,19 +131,21 @@ pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause], circumstances:
     let &Circumstances { sack, reports, .. } = circumstances;
     let count = |wanted: Verdict| {
         let both = verdicts.iter().zip(causes).filter(|(_, cause)| **cause == Cause::Fast);
-        both.filter(|(judged, _)| {
-            judged.verdict == wanted && (sack || ![ANSWERED, NO_DUPLICATE].contains(&judged.reason))
-        })
-        .count()
+        both.filter(|(judged, _)| judged.verdict == wanted && (sack || judged.reason != ANSWERED)).count()
     };
     let (needless, needed) = (count(Verdict::Spurious), count(Verdict::Needed));
-    let reorders = (!sack || !reports) && needless > 0 && needless * 100 >= (needless + needed) * REORDERS;
+    let often = needless * 100 >= (needless + needed) * REORDERS;
+    let reorders = match circumstances.order {
+        PathOrder::Unknown => (!sack || !reports) && needless > 0 && often,
+        PathOrder::Kept => false,
+        PathOrder::Unsure => needless > 0,
+        PathOrder::Changed => true,
+    };
     for (judged, cause) in verdicts.iter_mut().zip(causes) {
         match judged.reason {
             IN_ORDER if matches!(cause, Cause::Fast | Cause::Loss) => *judged = EITHER,
             ANSWERED if matches!(cause, Cause::Fast | Cause::Rto) || reorders => *judged = LATE_ORIGINAL,
-            BY_ECHO | NO_DUPLICATE | OVERDUE if (*cause == Cause::Fast || !sack) && reorders => *judged = LATE_ORIGINAL,
-            NO_DUPLICATE if *cause != Cause::Fast => *judged = EITHER,
+            BY_ECHO | OVERDUE if (*cause == Cause::Fast || !sack) && reorders => *judged = LATE_ORIGINAL,
             _ => {}
         }
     }
@@ -208,20 +208,21 @@ mod tests {
     }
 
     #[test]
-    fn no_acknowledged_duplicate_shows_a_loss_that_was_repaired_fast_where_nothing_is_reordered() {
+    fn without_sack_the_order_of_the_path_decides_what_an_echo_shows() {
         let judged = |verdict, reason| Judged { verdict, confidence: Confidence::Likely, reason, evidence: None };
-        let needed = judged(Verdict::Needed, NO_DUPLICATE);
-        let after = |cause, needless: usize| {
+        let needed = judged(Verdict::Needed, BY_ECHO);
+        let after = |order, needless: usize| {
             let fast = vec![judged(Verdict::Spurious, "late"); needless];
-            let mut verdicts: Vec<_> = std::iter::once(needed).chain(fast).collect();
-            let causes: Vec<_> = std::iter::once(cause).chain(vec![Cause::Fast; needless]).collect();
-            withdraw(&mut verdicts, &causes, &Circumstances::default());
+            let mut verdicts: Vec<_> = std::iter::repeat_n(needed, 40).chain(fast).collect();
+            let causes = vec![Cause::Fast; verdicts.len()];
+            withdraw(&mut verdicts, &causes, &Circumstances { order, ..Circumstances::default() });
             verdicts[0]
         };
-        assert_eq!(after(Cause::Fast, 0), needed);
-        assert_eq!([Cause::Rto, Cause::Loss, Cause::Unknown].map(|cause| after(cause, 0)), [EITHER; 3]);
-        // It says nothing of whether the path reorders either.
-        assert_eq!([Cause::Fast, Cause::Loss].map(|cause| after(cause, 1)), [LATE_ORIGINAL; 2]);
+        use PathOrder::{Changed, Kept, Unknown, Unsure};
+        assert_eq!([Unknown, Kept, Unsure].map(|order| after(order, 0)), [needed; 3]);
+        assert_eq!([Unknown, Kept].map(|order| after(order, 1)), [needed; 2]);
+        assert_eq!([after(Unsure, 1), after(Changed, 0), after(Unknown, 9)], [LATE_ORIGINAL; 3]);
+        assert_eq!(after(Kept, 9), needed);
     }
 
     #[test]

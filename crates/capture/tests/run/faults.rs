@@ -109,6 +109,22 @@ fn no_timer_is_so_short_that_it_repeats_what_a_lan_copies() {
 }
 
 #[test]
+fn copies_that_follow_sooner_than_any_reaction_are_copies() {
+    // Over IPv6 without timestamps: 1.3 ms behind their originals, where a round trip takes 156 ms. The record of
+    // packets begins with the first that repeats another, so that one is not recognised.
+    let found: Vec<_> = found(&read("copies_fast_v6.pcap")).iter().map(|one| one.frame).collect();
+    assert_eq!(found, [63]);
+}
+
+#[test]
+fn data_that_pass_again_long_after_their_ack_are_late_originals() {
+    // Over IPv6 without timestamps, 300 ms after the ACK of their retransmission, where a round trip takes 96 ms.
+    let found = found(&read("late_after_ack_v6.pcap"));
+    let found: Vec<_> = found.iter().map(|one| (one.frame, one.verdict)).collect();
+    assert_eq!(found, [(19, Verdict::Undecidable), (21, Verdict::Undecidable), (27, Verdict::Needed)]);
+}
+
+#[test]
 fn copies_that_come_in_the_middle_of_a_recovery_are_copies() {
     // The path copies two retransmissions 2 ms behind them, a fiftieth of a round trip: their timestamps are
     // equal. On a LAN without timestamps, it has shown before that it copies packets. Only the first copy there

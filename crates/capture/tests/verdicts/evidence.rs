@@ -188,7 +188,7 @@ fn acks_after_a_spike_come_too_soon_for_go_back_n() {
     assert_eq!(
         found.retransmissions.iter().map(said).collect::<Vec<_>>(),
         [
-            (first, Cause::Rto, Verdict::Undecidable, Confidence::Weak, Some(first + 1)),
+            spurious(first, Cause::Rto, Confidence::Likely, first + 1),
             spurious(rest[0], Cause::Loss, Confidence::Likely, answers[0]),
             spurious(rest[1], Cause::Loss, Confidence::Likely, answers[1]),
         ]
