@@ -6,22 +6,24 @@
 //! Retransmissions form a group: all that leave until all data are acknowledged that were
 //! outstanding at the first of them. A stack needs that long to reduce its window (RFC 6937).
 
-use crate::result::{Cost, StackReaction, Vantage};
+use crate::result::{Cause, Cost, StackReaction, Vantage};
 use eifel_base::ranges::Block;
 use std::ops::Range;
 
 /// Round trips within which a stack that undid its reaction fills the path again.
 const ROUND_TRIPS: u64 = 2;
-/// The percentages of the earlier flight size at which it counts as recovered, and as reduced. Stacks
-/// reduce to 50 % or 70 %, and then grow by a few segments.
+/// The percentages of the earlier flight size at which it counts as recovered, as never reduced, and as
+/// reduced. Stacks reduce to 50 % or 70 %, and then grow by a few segments.
 const RECOVERED: u64 = 90;
+const KEPT: u64 = 95;
 const REDUCED: u64 = 75;
 /// New segments that have to leave in these round trips, so that they show the flight size.
 const ENOUGH: u32 = 3;
 /// The percentage of the receiver's window at which that window limits the flight size.
 const LIMITED: u64 = 80;
-/// The smallest flight size, in segments, of which a half differs from the whole.
+/// The smallest flight size, in segments, of which a half differs from the whole, and of which a tenth does.
 const LEAST_SEGMENTS: u64 = 5;
+const LEAST_OF_KEPT: u64 = 12;
 
 /// A sender's data in flight when it retransmits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +35,8 @@ pub(crate) struct InFlight {
     /// Whether a smaller congestion window would show: the receiver's window does not limit them, and
     /// half of them are a few segments.
     pub(crate) shows_window: bool,
+    /// Whether a tenth of them is a segment or more.
+    pub(crate) shows_dip: bool,
 }
 
 impl InFlight {
@@ -42,7 +46,7 @@ impl InFlight {
         let all = outstanding.end - outstanding.start;
         let bytes = all.saturating_sub(reported);
         let shows_window = all * 100 < window * LIMITED && bytes >= LEAST_SEGMENTS * segment;
-        Self { bytes, until: outstanding.end, shows_window }
+        Self { bytes, until: outstanding.end, shows_window, shows_dip: bytes >= LEAST_OF_KEPT * segment }
     }
 }
 
@@ -54,14 +58,13 @@ struct Group {
     end: u64,
     /// When the first one left, in nanoseconds, and the flight size at that time.
     began: u64,
-    before: u64,
-    shows_window: bool,
+    before: InFlight,
+    /// The smallest flight size with which new data left.
+    least: u64,
     /// The largest flight size in the round trips after the group was acknowledged, and the number
     /// of new segments that left in them.
     most: u64,
     new: u32,
-    /// Whether new data left after these round trips.
-    goes_on: bool,
     until: Option<u64>,
     /// Time of the last measurement, and the flight size then.
     last: (u64, u64),
@@ -85,10 +88,25 @@ struct Effect {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reaction {
     pub(crate) noticed: StackReaction,
+    /// Whether the flight size was never smaller either. Only that shows an undo of a fast recovery: a stack
+    /// that reduced its window can have grown again in two round trips, and a flight that was limited by
+    /// something else never shows its window.
+    pub(crate) never_smaller: bool,
     /// Bytes by which the flight size stayed below its earlier value in the round trips afterwards.
     pub(crate) window_lost: Option<u64>,
     /// Milliseconds from the first retransmission of the group until the flight size had recovered.
     pub(crate) back_ms: Option<f64>,
+}
+
+impl Reaction {
+    /// Returns what is shown of the reaction to a retransmission with this cause.
+    pub(super) fn to(&self, cause: Cause) -> StackReaction {
+        if self.never_smaller || matches!(cause, Cause::Rto | Cause::Loss) {
+            self.noticed
+        } else {
+            StackReaction::CannotBeTold
+        }
+    }
 }
 
 impl Group {
@@ -97,7 +115,7 @@ impl Group {
         let (since, then) = self.last;
         // With nothing outstanding, a window holds no sender back: it had nothing to send.
         if self.back.is_none() && then > 0 {
-            let missing = self.before.saturating_sub(then);
+            let missing = self.before.bytes.saturating_sub(then);
             self.missing += u128::from(missing) * u128::from(now.saturating_sub(since));
         }
         self.last = (now, flight);
@@ -106,20 +124,19 @@ impl Group {
     /// Returns whether nothing from `now` on can change the result.
     #[inline]
     fn is_over(&self, now: u64) -> bool {
-        self.back.is_some() && self.goes_on && self.until.is_some_and(|until| now > until)
+        self.back.is_some() && self.until.is_some_and(|until| now > until)
     }
 
     #[inline(never)]
     fn on_new(&mut self, now: u64, flight: u64) {
         self.measure(now, flight);
+        self.least = self.least.min(flight);
         let Some(until) = self.until else { return };
         if now <= until {
             self.most = flight.max(self.most);
             self.new += 1;
-        } else {
-            self.goes_on = true;
         }
-        if self.back.is_none() && flight >= self.before / 10 * 9 {
+        if self.back.is_none() && flight >= self.before.bytes / 10 * 9 {
             self.back = Some(now);
         }
     }
@@ -133,21 +150,18 @@ impl Group {
     }
 
     fn finish_group(self) -> Effect {
-        let Self { rows, before, most, until, new, .. } = self;
-        // If few new data left, the sender had nothing to send or was not allowed to.
-        let noticed = if until.is_none() || new < ENOUGH || !self.shows_window {
-            StackReaction::CannotBeTold
-        } else if most * 100 >= before * RECOVERED {
-            StackReaction::Undone
-        } else if most * 100 <= before * REDUCED && self.goes_on {
-            StackReaction::NotUndone
-        } else {
-            StackReaction::CannotBeTold
-        };
-        let window_lost = (noticed != StackReaction::CannotBeTold).then(|| before.saturating_sub(most));
+        let Self { rows, before: InFlight { bytes: before, shows_window, shows_dip, .. }, most, until, new, .. } = self;
+        // If few new data left, the sender had nothing to send or was not allowed to. A flight that stays small
+        // shows no lack of an undo: Linux's grows slowly after an undo that comes late.
+        let is_shown = until.is_some() && new >= ENOUGH && shows_window;
+        let is_back = is_shown && most * 100 >= before * RECOVERED;
+        let noticed = if is_back { StackReaction::Undone } else { StackReaction::CannotBeTold };
+        let never_smaller = shows_dip && self.least * 100 >= before * KEPT;
+        let is_clear = is_back || is_shown && most * 100 <= before * REDUCED;
+        let window_lost = is_clear.then(|| before.saturating_sub(most));
         let back_ms = self.back.map(|back| back.saturating_sub(self.began) as f64 / 1e6);
         let held_back = (self.missing / u128::from(before.max(1))) as u64;
-        Effect { rows, reaction: Reaction { noticed, window_lost, back_ms }, held_back }
+        Effect { rows, reaction: Reaction { noticed, never_smaller, window_lost, back_ms }, held_back }
     }
 }
 
@@ -170,18 +184,16 @@ impl FlightWatch {
             _ => {
                 self.finish_group();
                 let rows = row..row + 1;
-                let InFlight { bytes: before, until: outstanding, shows_window } = flight;
                 self.group = Some(Group {
                     rows,
-                    end: end.max(outstanding),
+                    end: end.max(flight.until),
                     began: now,
-                    before,
-                    shows_window,
+                    before: flight,
+                    least: flight.bytes,
                     most: 0,
                     new: 0,
-                    goes_on: false,
                     until: None,
-                    last: (now, before),
+                    last: (now, flight.bytes),
                     missing: 0,
                     back: None,
                 });
@@ -230,8 +242,9 @@ impl FlightWatch {
     /// Ends the capture. Returns the reaction to each retransmission, by row; only needless ones
     /// have a reaction, next to their sender. Adds their cost to `cost`.
     pub(crate) fn reactions(&mut self, needless: &[bool], vantage: Vantage, cost: &mut Cost) -> Vec<Reaction> {
-        let mut reactions =
-            vec![Reaction { noticed: StackReaction::CannotBeTold, window_lost: None, back_ms: None }; needless.len()];
+        let unknown =
+            Reaction { noticed: StackReaction::CannotBeTold, never_smaller: false, window_lost: None, back_ms: None };
+        let mut reactions = vec![unknown; needless.len()];
         if vantage != Vantage::Sender {
             return reactions;
         }
@@ -256,11 +269,11 @@ mod tests {
     use std::fmt::Write;
 
     fn in_flight(bytes: u64, until: u64) -> InFlight {
-        InFlight { bytes, until, shows_window: true }
+        InFlight { bytes, until, shows_window: true, shows_dip: true }
     }
 
     /// Returns the reaction of a sender with `flight` bytes in flight after its recovery.
-    fn after(flight: u64, before: InFlight) -> StackReaction {
+    fn after(flight: u64, before: InFlight) -> Reaction {
         let mut group = FlightWatch::default();
         group.on_retransmission(0, 0, 1000, before);
         group.on_retransmission(0, 1, 2000, before);
@@ -274,13 +287,18 @@ mod tests {
         group.on_new(400, || 90_000);
         let after = group.finish();
         assert_eq!((after.len(), after[0].rows.clone()), (1, 0..2));
-        after[0].reaction.noticed
+        after[0].reaction
     }
 
     #[test]
-    fn a_flight_size_that_recovers_shows_an_undo() {
-        let noticed = [19_000, 10_000, 16_000].map(|flight| after(flight, in_flight(20_000, 20_000)));
-        assert_eq!(noticed, [StackReaction::Undone, StackReaction::NotUndone, StackReaction::CannotBeTold]);
+    fn a_flight_size_that_recovers_shows_an_undo_and_a_smaller_one_nothing() {
+        let all = [19_000, 18_500, 10_000].map(|flight| after(flight, in_flight(20_000, 20_000)));
+        let noticed = all.map(|one| (one.noticed, one.never_smaller, one.window_lost));
+        let undone = StackReaction::Undone;
+        let nothing = (StackReaction::CannotBeTold, false, Some(10_000));
+        assert_eq!(noticed, [(undone, true, Some(1000)), (undone, false, Some(1500)), nothing]);
+        let few = InFlight { shows_dip: false, ..in_flight(20_000, 20_000) };
+        assert!(!after(19_000, few).never_smaller);
     }
 
     #[test]
@@ -289,7 +307,7 @@ mod tests {
         let shown = |window, segment| InFlight::new(outstanding, 0, window, segment);
         let noticed = [(30_000, 1000), (25_000, 1000), (30_000, 4001)].map(|(window, segment)| {
             let before = shown(window, segment);
-            (before.shows_window, after(19_000, before))
+            (before.shows_window, after(19_000, before).noticed)
         });
         let nothing = (false, StackReaction::CannotBeTold);
         assert_eq!(noticed, [(true, StackReaction::Undone), nothing, nothing]);
@@ -341,7 +359,12 @@ mod tests {
                     let bytes = random.below(12) * 10;
                     match random.below(5) {
                         0 => {
-                            let before = InFlight { bytes, until: random.below(6), shows_window: random.below(4) > 0 };
+                            let before = InFlight {
+                                bytes,
+                                until: random.below(6),
+                                shows_window: random.below(4) > 0,
+                                shows_dip: true,
+                            };
                             flight.on_retransmission(now, rows, random.below(6), before);
                             rows += 1;
                         }

@@ -90,7 +90,7 @@ impl Retransmissions {
                 reason,
                 evidence_frame,
                 timing: Timing { trigger, ..row.timing(&self.evidence) },
-                stack_noticed: reaction.noticed,
+                stack_noticed: reaction.to(explained.cause),
                 effect: Effect { window_lost_bytes: reaction.window_lost, flight_back_ms: reaction.back_ms },
                 first_told: row.episode.map(&detector_verdicts).unwrap_or_default(),
             });

@@ -119,14 +119,8 @@ fn others([settled, open]: [(u64, &str); 2]) -> String {
 
 /// Returns to how many needless retransmissions the sender undid its reaction.
 fn reactions(spurious: &[&Retransmission]) -> Option<String> {
-    let count = |wanted| spurious.iter().filter(|one| one.stack_noticed == wanted).count();
-    let (undone, kept) = (count(StackReaction::Undone), count(StackReaction::NotUndone));
-    match (undone, kept) {
-        (0, 0) => None,
-        (0, _) => Some(format!("The sender did not undo its reaction to {kept}.")),
-        (_, 0) => Some(format!("The sender undid its reaction to {undone}.")),
-        _ => Some(format!("The sender undid its reaction to {undone}, and not to {kept}.")),
-    }
+    let undone = spurious.iter().filter(|one| one.stack_noticed == StackReaction::Undone).count();
+    (undone > 0).then(|| format!("The sender is seen to have undone its reaction to {undone}."))
 }
 
 /// Returns what smaller windows cost in all directions.

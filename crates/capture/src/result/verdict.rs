@@ -47,9 +47,9 @@ pub enum StackReaction {
     Undone,
     /// The stack undid its reaction although packets were really lost. Only logs of QUIC show it.
     Harmful,
-    /// The flight size stayed smaller, although the sender had more to send.
+    /// The window stayed smaller. Only logs of QUIC show it.
     NotUndone,
     /// The capture does not show it: the retransmission was needed, too little new data left, or
-    /// the flight size was between the limits.
+    /// the flight size was smaller.
     CannotBeTold,
 }

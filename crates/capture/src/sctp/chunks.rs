@@ -138,7 +138,7 @@ impl Chunks {
         let episode = self.detectors.on_retransmission((position, cause), self.una, under_way, point);
         let (known, payload) = (Some(cause), u32::from(len));
         let row = Row { when: point.when, block, payload, known, episode, parts: vec![part], arrived };
-        let flight = InFlight { bytes: self.under_way, until: self.nxt(), shows_window: true };
+        let flight = InFlight { bytes: self.under_way, until: self.nxt(), shows_window: true, shows_dip: true };
         self.retransmissions.add(row, point.when.nanos, flight);
     }
 

@@ -242,7 +242,7 @@ fn detectors_judge_chunks() {
 
 #[test]
 fn the_flight_size_of_an_association_shows_an_undo() {
-    for (chunks, noticed) in [(10, StackReaction::Undone), (3, StackReaction::NotUndone)] {
+    for (chunks, noticed) in [(10, StackReaction::Undone), (3, StackReaction::CannotBeTold)] {
         let mut talk = delayed();
         talk.sack(1250, 10, &[], &[]);
         for number in 10..10 + chunks {

@@ -186,15 +186,16 @@ fn next_to_linux_no_cause_is_doubted_that_the_capture_shows() {
     }
 }
 
-/// The kernel undid nothing: the counters of undos stayed 0.
+/// The kernel undid nothing: the counters of undos stayed 0. With PRR it halved a flight of 27 segments, in a
+/// round trip.
 #[test]
 fn a_reduction_that_the_flight_size_does_not_show_yet_is_no_undo() {
-    for name in ["noticed_prr", "noticed_window_limited"] {
+    for (name, lost) in [("noticed_prr", Some(11 * 1460)), ("noticed_window_limited", None)] {
         let found = found(&read(&format!("{name}.pcap")));
         assert!(found.iter().any(|one| one.verdict == Verdict::Spurious), "{name}");
         for one in found {
             assert!(one.stack_noticed != StackReaction::Undone, "{name}: {one:?}");
-            assert_eq!(one.effect.window_lost_bytes.filter(|_| one.stack_noticed == StackReaction::CannotBeTold), None);
+            assert!([None, lost].contains(&one.effect.window_lost_bytes), "{name}: {one:?}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Faults that make a timer expire although nothing was lost.
 
 use super::super::total::{counted, time};
-use super::{Advice, Fault, Way, hosts, undone};
-use crate::result::{Cause, Confidence, Retransmission, Vantage};
+use super::{Advice, Fault, Way, hosts};
+use crate::result::{Cause, Confidence, Retransmission, StackReaction, Vantage};
 
 /// A delay is a stall from this multiple of the shortest round trip on.
 const STALL: f64 = 2.0;
@@ -82,14 +82,12 @@ pub(super) fn stall(ways: &[Way<'_>]) -> Option<Advice> {
     let senders = hosts(stalls.iter().map(|one| one.way.sender));
     let timeouts = || rows.iter().copied().filter(|one| one.cause == Cause::Rto);
     let find = "Find what holds packets on the path.";
-    let action = match undone(timeouts()) {
-        _ if timeouts().next().is_none() => {
-            format!("Nothing on {senders}: only probes (TLP) were sent, to which a sender does not react. {find}")
-        }
-        (undone, known) if known > 0 && undone == known => {
+    let action = match timeouts().next() {
+        None => format!("Nothing on {senders}: only probes (TLP) were sent, to which a sender does not react. {find}"),
+        Some(_) if timeouts().all(|one| one.stack_noticed == StackReaction::Undone) => {
             format!("Nothing on {senders}: the sender undid its reaction. {find}")
         }
-        _ => {
+        Some(_) => {
             let stamped = |one: &Stall<'_>| one.way.offered().iter().flatten().all(|end| end.timestamps);
             let stamps = if stalls.iter().all(stamped) { "" } else { ", and net.ipv4.tcp_timestamps is 1" };
             format!(

@@ -11,8 +11,7 @@ mod reordering;
 
 use super::Report;
 use crate::result::{
-    Cause, Confidence, DirectionSummary, End, Offered, Protocol, Retransmission, StackReaction, Summary, Vantage,
-    Verdict,
+    Cause, Confidence, DirectionSummary, End, Offered, Protocol, Retransmission, Summary, Vantage, Verdict,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -174,16 +173,6 @@ fn hosts(all: impl IntoIterator<Item = IpAddr>) -> String {
     let more = all.len() - named.len();
     let named = named.join(", ");
     if more > 0 { format!("{named} and {more} more") } else { named }
-}
-
-/// Returns how often the sender undid its reaction to these retransmissions, of those where the
-/// capture shows it.
-fn undone<'a>(rows: impl Iterator<Item = &'a Retransmission>) -> (u64, u64) {
-    rows.fold((0, 0), |(undone, known), one| match one.stack_noticed {
-        StackReaction::Undone => (undone + 1, known + 1),
-        StackReaction::NotUndone => (undone, known + 1),
-        _ => (undone, known),
-    })
 }
 
 #[cfg(test)]
