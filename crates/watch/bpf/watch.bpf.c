@@ -201,11 +201,11 @@ INLINE int before(u32 one, u32 other)
 	return (s32)(one - other) < 0;
 }
 
-INLINE void count_dropped(u32 which)
+INLINE void count_dropped(u32 which, u64 more)
 {
 	u64 *count = bpf_map_lookup_elem(&dropped, &which);
 	if (count)
-		__sync_fetch_and_add(count, 1);
+		__sync_fetch_and_add(count, more);
 }
 
 INLINE void *reserve(struct watched *w, u64 size, u8 kind)
@@ -213,9 +213,9 @@ INLINE void *reserve(struct watched *w, u64 size, u8 kind)
 	w->number++;
 	void *room = bpf_ringbuf_reserve(&facts, size, 0);
 	if (!room) {
-		count_dropped(0);
+		count_dropped(0, 1);
 		if (kind == RETRANSMITTED)
-			count_dropped(1);
+			count_dropped(1, 1);
 	}
 	return room;
 }
@@ -475,6 +475,9 @@ INLINE struct fact *next_fact(struct sock *sk, struct watched *w, u8 kind)
 		__builtin_memset(fact, 0, sizeof(*fact));
 		fill(&fact->head, &fact->window, (u64)(unsigned long)sk, w->number, kind);
 		fact->missed = missed > 0xffff ? 0xffff : missed;
+	} else {
+		/* No later fact tells of them. */
+		count_dropped(1, missed);
 	}
 	return fact;
 }
@@ -679,7 +682,7 @@ SEC("tp_btf/netif_receive_skb") int acknowledged_while_closing(u64 *ctx)
 		return 0;
 	struct fact *fact = bpf_ringbuf_reserve(&facts, sizeof(*fact), 0);
 	if (!fact) {
-		count_dropped(0);
+		count_dropped(0, 1);
 		found->missed = 1;
 		return 0;
 	}
