@@ -45,7 +45,7 @@ for one in held[::2]:
 print("open", flush=True)
 sys.stdin.readline()
 """
-"""Opens so many connections within itself, and sends over each."""
+"""Opens as many connections to itself as its argument says, and sends a byte over each."""
 
 
 def programs() -> dict[int, str]:

@@ -60,8 +60,8 @@ impl Evidence {
         self.unreported.counted.order()
     }
 
-    /// Counts ACKs against transmissions from now on, where there is no SACK, after so many `duplicates`. While nothing
-    /// is to be repaired, they are not counted.
+    /// Begins to count ACKs against transmissions, if there is no SACK: at the first sign of a loss, because before
+    /// it nothing is to be repaired. `duplicates` is the number of duplicate ACKs that have come by then.
     pub(crate) fn begin_counting(&mut self, stream: &Stream, duplicates: u32, point: &CapturePoint) {
         if point.sack || self.unreported.arrivals.is_some() {
             return;

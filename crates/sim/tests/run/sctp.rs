@@ -508,7 +508,7 @@ fn links_charge_the_headers_that_a_scenario_states() {
     assert_eq!((longer(2000, ", sack_bytes = 68"), longer(12_000, ", sack_bytes = 68")), (0, 160));
 }
 
-/// A listed drop meets so many transmissions of a chunk, and a listed reordering the first alone.
+/// A listed drop can name the first transmissions of a chunk; a listed reordering names the first one only.
 #[test]
 fn elements_with_lists_know_the_copies_of_a_chunk() {
     for copies in [1, 2] {
