@@ -4,8 +4,10 @@
 pub mod command;
 #[cfg(feature = "connections")]
 pub mod connections;
+pub mod files;
 pub mod golden;
 pub mod random;
 pub mod recorded;
 
+pub use files::{Folder, TextFile};
 pub use golden::{digest, hash, rounded, same};

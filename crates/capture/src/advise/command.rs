@@ -224,6 +224,7 @@ fn json(advised: &Advised, files: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eifel_testkit::Folder;
 
     fn said(words: &[&str]) -> (u8, String, String) {
         eifel_testkit::command::answer(words, |words, out, err| main(words, Screen::default(), (out, err)))
@@ -263,8 +264,7 @@ mod tests {
 
     #[test]
     fn a_watch_is_told_from_a_log_and_its_lines_are_judged() {
-        let folder = std::env::temp_dir().join(format!("eifel-advise-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = Folder::new();
         let (file, table) = (folder.join("watched.json"), folder.join("points.csv"));
         let line = |seq: u32, cause: &str, verdict: &str, answered: &str| {
             format!(
@@ -298,6 +298,5 @@ mod tests {
         std::fs::write(&file, lines + "{}\n").unwrap();
         let (code, _, err) = said(&[&name]);
         assert!(code == BAD_INPUT && err.contains("watched.json: line 4: "), "{err}");
-        std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -319,11 +319,11 @@ fn written(output: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eifel_testkit::Folder;
 
     #[test]
     fn a_failed_write_leaves_the_earlier_file() {
-        let folder = std::env::temp_dir().join(format!("eifel-written-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = Folder::new();
         let output = folder.join("copy.pcapng");
         written(&output, |out| out.write_all(b"whole")).unwrap();
         let refused = written(&output, |out| {
@@ -333,12 +333,10 @@ mod tests {
         assert_eq!(refused, Err(format!("{}: the disk is full", output.display())));
         assert_eq!(std::fs::read(&output).unwrap(), b"whole");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
-        std::fs::remove_dir_all(&folder).unwrap();
     }
     #[test]
     fn a_file_that_is_no_capture_is_not_anonymised() {
-        let folder = std::env::temp_dir().join(format!("eifel-anonymised-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = Folder::new();
         let (input, output) = (folder.join("in"), folder.join("out"));
         std::fs::write(&input, "no capture at all").unwrap();
         let said = anonymise(&input, &output).unwrap_err();
@@ -347,6 +345,5 @@ mod tests {
         // An empty file is a capture without frames.
         std::fs::write(&input, "").unwrap();
         assert_eq!(anonymise(&input, &output), Ok(()));
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -113,13 +113,13 @@ fn in_groups(
 mod tests {
     use super::*;
     use eifel_hostile::captured::{Weather, captured};
+    use eifel_testkit::Folder;
     use std::sync::atomic::AtomicU64;
 
     /// Writes two captures, one after the other in time, into a folder of their own. Returns the
     /// folder, the files, and their total bytes.
-    fn files(name: &str) -> (PathBuf, Vec<(u64, PathBuf)>, u64) {
-        let folder = std::env::temp_dir().join(format!("eifel-shards-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+    fn files() -> (Folder, Vec<(u64, PathBuf)>, u64) {
+        let folder = Folder::new();
         let runs = (0..9).filter_map(|seed| captured(seed, Weather::Plain).ok()).take(2);
         let written = runs.enumerate().map(|(place, run)| {
             let path = folder.join(format!("{place}.pcapng"));
@@ -148,18 +148,17 @@ mod tests {
 
     #[test]
     fn the_joined_shards_equal_one_reader() {
-        let (folder, files, total) = files("together");
+        let (_folder, files, total) = files();
         let alone = reported(&files, 1, total);
         assert!(alone.len() > 1000, "{alone}");
         for count in [2, 3, MOST_SHARDS] {
             assert_eq!(reported(&files, count, total), alone, "{count} shards");
         }
-        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn stopping_one_thread_stops_the_others() {
-        let (folder, files, total) = files("stopped");
+        let (folder, files, total) = files();
         let heard = AtomicU64::new(0);
         let stopped = in_shards(&files, (3, total), &mut |read, all| {
             heard.fetch_max(read, Ordering::Relaxed);
@@ -170,16 +169,14 @@ mod tests {
         assert!(heard.into_inner() <= total);
         let missing = [(0, folder.join("missing.pcapng"))];
         assert!(in_shards(&missing, (3, 1), &mut |_, _| Ok(())).is_err());
-        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn only_large_regular_files_are_divided_into_shards() {
-        let (folder, files, total) = files("large");
+        let (folder, files, total) = files();
         assert_eq!(shards_of(&files, LARGE - 1), 1);
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         assert_eq!(shards_of(&files, LARGE), cores.min(MOST_SHARDS));
-        assert_eq!(shards_of(&[(0, folder.clone())], LARGE + total), 1, "a folder stands for what is no file");
-        std::fs::remove_dir_all(folder).unwrap();
+        assert_eq!(shards_of(&[(0, folder.to_path_buf())], LARGE + total), 1, "a folder stands for what is no file");
     }
 }

@@ -3,6 +3,7 @@
 #![cfg(feature = "files")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use eifel_testkit::Folder;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -45,17 +46,9 @@ fn packets() -> Packets {
     found
 }
 
-/// Creates an empty folder.
-fn folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("files-{name}"));
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
 /// Writes parts of a capture into a folder: whole, cut off, empty, compressed, and no capture.
-fn written(name: &str) -> PathBuf {
-    let folder = folder(name);
+fn written() -> Folder {
+    let folder = Folder::new();
     let packets = packets();
     let third = packets.len() / 3;
     let save = |name: &str, bytes: &[u8]| std::fs::write(folder.join(name), bytes).unwrap();
@@ -90,7 +83,7 @@ fn said(report: &Report, folder: &Path) -> String {
 
 #[test]
 fn files_that_follow_each_other_are_one_capture() {
-    let folder = written("joined");
+    let folder = written();
     let mut text = String::new();
     let lists: [&[&str]; 19] = [
         &["first"],
@@ -138,7 +131,7 @@ fn files_that_follow_each_other_are_one_capture() {
 
 #[test]
 fn a_file_is_streamed_and_followed_as_it_is_analysed() {
-    let folder = written("streamed");
+    let folder = written();
     let mut text = String::new();
     for name in ["first", "cut", "first.gz", "none", "nothing", "empty", "absent"] {
         let file = folder.join(name);
@@ -189,7 +182,7 @@ fn a_file_is_streamed_and_followed_as_it_is_analysed() {
 
 #[test]
 fn copies_hold_the_frames_before_the_damage() {
-    let folder = written("copied");
+    let folder = written();
     let mut text = String::new();
     let place = folder.display().to_string();
     let clean = |result: Result<(), String>| format!("{result:?}").replace(&place, "");
@@ -250,7 +243,7 @@ fn many(connections: u16) -> Packets {
 
 #[test]
 fn the_first_fifty_directions_are_plotted_in_one_file_each() {
-    let folder = folder("plotted");
+    let folder = Folder::new();
     for (connections, plots) in [(24, 48), (25, 50), (26, 50)] {
         let file = folder.join("many");
         std::fs::write(&file, pcap(&many(connections))).unwrap();

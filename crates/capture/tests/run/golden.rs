@@ -2,6 +2,7 @@
 //! order, and in other formats.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use eifel_testkit::Folder;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -353,8 +354,7 @@ fn verdicts_on_logs_match_the_golden() {
 
 #[test]
 fn the_output_of_the_command_matches_the_golden() {
-    let folder = std::env::temp_dir().join(format!("eifel-capture-golden-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new();
     let run = captured(1, Weather::Wild).unwrap();
     let other = captured(5, Weather::Plain).unwrap();
     let file = |name: &str| -> PathBuf { folder.join(name) };
@@ -417,7 +417,6 @@ fn the_output_of_the_command_matches_the_golden() {
         let name = plot.file_name().unwrap().to_string_lossy().into_owned();
         writeln!(text, "{name}: {}", digest(std::fs::read(&plot).unwrap())).unwrap();
     }
-    std::fs::remove_dir_all(&folder).unwrap();
     golden!("command.txt", text);
 }
 

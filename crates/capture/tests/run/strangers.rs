@@ -1,6 +1,7 @@
 //! Captures of other people's networks, and captures in their likeness, each with its right answer.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use eifel_testkit::Folder;
 use std::path::PathBuf;
 
 use eifel_capture::files;
@@ -175,10 +176,9 @@ fn chunks_with_equal_checksums_are_told_apart() {
 #[test]
 fn the_graph_of_an_association_shows_its_chunks() {
     let report = files::analyze(&[path("sctp_verbose.pcapng")], &mut |_, _| Ok(())).unwrap();
-    let folder = std::env::temp_dir().join(format!("eifel-strangers-{}", std::process::id()));
+    let folder = Folder::new();
     files::plot(&report, &folder).unwrap();
     let graph = std::fs::read_to_string(folder.join("0.client.xpl")).unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
     let count = |word: &str| graph.lines().filter(|line| line.starts_with(word)).count();
     let chunks = segments(&report) as usize;
     assert_eq!((count("darrow"), count("red")), (chunks, report.retransmissions.len()));

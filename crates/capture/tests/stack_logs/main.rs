@@ -10,6 +10,7 @@ mod readings;
 
 use eifel_capture::quic::{LossVerdict, Losses, analyse};
 use eifel_capture::result::{Confidence, StackReaction};
+use eifel_testkit::Folder;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;
@@ -279,9 +280,9 @@ fn files_that_are_no_qlog_are_named_for_what_they_are() {
         assert!(message.starts_with("x.qlog: not qlog: ") && message.contains(what), "{message}");
         assert!(!message.contains('\n'), "{message}");
     }
-    let empty = std::env::temp_dir().join(format!("eifel-empty-{}.qlog", std::process::id()));
+    let folder = Folder::new();
+    let empty = folder.join("empty.qlog");
     std::fs::write(&empty, "").unwrap();
     let found = eifel_capture::files::analyze(std::slice::from_ref(&empty), &mut |_, _| Ok(()));
-    std::fs::remove_file(&empty).unwrap();
     assert!(found.unwrap_err().ends_with("not qlog: empty file"));
 }

@@ -1,5 +1,6 @@
 //! The program `eifel-hunt`.
 
+use eifel_testkit::TextFile;
 use std::process::Command;
 
 const SCENARIO: &str = r#"
@@ -17,11 +18,9 @@ const SCENARIO: &str = r#"
 
 #[test]
 fn progress_is_reported_once_every_five_hundred_runs() {
-    let file = std::env::temp_dir().join(format!("eifel-hunt-{}.toml", std::process::id()));
-    std::fs::write(&file, SCENARIO).unwrap();
+    let file = TextFile::new(SCENARIO, ".toml");
     let mut command = Command::new(env!("CARGO_BIN_EXE_eifel-hunt"));
-    let output = command.arg("liars").arg(&file).args(["--runs", "1100"]).output().unwrap();
-    std::fs::remove_file(&file).unwrap();
+    let output = command.arg("liars").arg(&*file).args(["--runs", "1100"]).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let found = String::from_utf8(output.stdout).unwrap();
     assert!(found.starts_with("# goodput over an honest receiver's: "), "{found}");

@@ -1,5 +1,6 @@
 //! Whole scenarios, searches and answers from fixed seeds, and the program's output.
 
+use eifel_testkit::Folder;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -150,8 +151,7 @@ fn answers_to_claims_match_their_golden() {
 
 #[test]
 fn the_commands_output_matches_its_golden() {
-    let folder = std::env::temp_dir().join(format!("eifel-hunt-golden-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new();
     std::fs::write(folder.join("lossy.toml"), LOSSY).unwrap();
     std::fs::write(folder.join("wrong.toml"), "duration_s = 1").unwrap();
     let calls = [
@@ -176,6 +176,5 @@ fn the_commands_output_matches_its_golden() {
         let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
         writeln!(text, "$ eifel-hunt {call}\n{out}{err}{:?}\n", output.status.code()).unwrap();
     }
-    std::fs::remove_dir_all(&folder).unwrap();
     golden!("program.txt", eifel_testkit::rounded(&text));
 }

@@ -230,6 +230,7 @@ fn show(options: &Options, numbers: &Numbers, unmet: &[String]) -> Result<(), Fa
 mod tests {
     use super::*;
     use eifel_base::time::Duration;
+    use eifel_testkit::Folder;
     use std::os::unix::process::ExitStatusExt;
 
     /// Returns whether a command with these switches keeps its own input and output, and the
@@ -304,7 +305,8 @@ mod tests {
     /// A socket that nobody listens on is replaced. Every other file is left alone.
     #[test]
     fn a_control_socket_replaces_only_a_file_that_nobody_listens_on() {
-        let path = std::env::temp_dir().join(format!("eifel-live-control-{}", std::process::id()));
+        let folder = Folder::new();
+        let path = folder.join("control");
         let words = ["--control".to_owned(), path.to_string_lossy().into_owned()];
         let options = Options::read(&words, &VALUED, &[]).ok().flatten().unwrap();
         let made = || control(&options).ok().map(|control| (control.keys.is_some(), control.socket.is_some()));
@@ -319,7 +321,6 @@ mod tests {
         assert!(!path.exists());
         std::fs::write(&path, "a file").unwrap();
         assert_eq!((made(), std::fs::read_to_string(&path).unwrap().as_str()), (None, "a file"));
-        std::fs::remove_file(&path).unwrap();
         let none = Options::read(&[], &VALUED, &[]).ok().flatten().unwrap();
         assert!(control(&none).is_ok_and(|control| control.socket.is_none() && control.keys.is_none()));
     }

@@ -7,6 +7,7 @@ use eifel_packet::ip::{Addresses, Header};
 use eifel_packet::pcapng::{self, Writer};
 use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::Seq;
+use eifel_testkit::Folder;
 
 /// A data segment of 100 bytes that passes the box.
 #[derive(Clone, Copy)]
@@ -43,9 +44,8 @@ impl Passing {
 }
 
 /// Joins the files of a run. The box's lines are in the order in which packets left.
-fn joined(name: &str, passing: &[Passing]) -> Judgement {
-    let folder = std::env::temp_dir().join(format!("eifel-live-judge-{name}-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+fn joined(passing: &[Passing]) -> Judgement {
+    let folder = Folder::new();
     let mut lines =
         vec!["dir,t_in,t_out,fate,seq,ack,len,flags,ipid,tsval,tsecr,t_due,flow,n,protocol,bytes".to_owned()];
     let mut leaving = passing.to_vec();
@@ -67,7 +67,6 @@ fn joined(name: &str, passing: &[Passing]) -> Judgement {
     }
     let sources = Sources { folder: &folder, sender: None, receiver: None, direction: Direction::There };
     let judgement = join(sources).unwrap();
-    fs::remove_dir_all(&folder).unwrap();
     judgement
 }
 
@@ -77,12 +76,12 @@ fn joined(name: &str, passing: &[Passing]) -> Judgement {
 fn the_first_of_two_identical_packets_counts_as_arrived() {
     let original = Passing { flow: 0, number: 1, seq: 1, identification: 0, entered: 1, left: 10, arrives: false };
     let repetition = Passing { number: 2, entered: 2, left: 5, arrives: true, ..original };
-    let found = joined("alike", &[original, repetition]);
+    let found = joined(&[original, repetition]);
     assert_eq!((found.not_at_sender, found.not_at_receiver), (0, 1));
     let [Retransmission { judged, .. }] = &found.retransmissions[..] else { panic!("one: {found:?}") };
     assert_eq!((judged.frame, judged.number, judged.fate, judged.spurious), (2, 2, Fate::Delivered, false));
     // If both arrive, the repetition was not needed.
-    let found = joined("both", &[Passing { arrives: true, ..original }, repetition]);
+    let found = joined(&[Passing { arrives: true, ..original }, repetition]);
     assert_eq!((found.not_at_receiver, found.retransmissions[0].judged.spurious), (0, true));
 }
 
@@ -97,7 +96,7 @@ fn retransmissions_of_all_flows_are_listed_in_sending_order() {
         Passing { number: 2, identification: 3, entered: 5, left: 9, ..other },
         Passing { number: 2, identification: 4, entered: 6, left: 7, ..first },
     ];
-    let found = joined("flows", &passing);
+    let found = joined(&passing);
     let order: Vec<_> = found.retransmissions.iter().map(|one| (one.judged.flow, one.judged.frame)).collect();
     assert_eq!(order, [(1, 3), (0, 4)]);
 }

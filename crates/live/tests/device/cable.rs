@@ -27,10 +27,3 @@ pub fn read(tun: &Tun) -> Vec<Vec<u8>> {
     let mut room = vec![0; 65_535];
     std::iter::from_fn(|| tun.read(&mut room).unwrap().map(|length| room[..length].to_vec())).collect()
 }
-
-/// Makes a folder for one test.
-pub fn folder(name: &str) -> std::path::PathBuf {
-    let folder = std::env::temp_dir().join(format!("eifel-live-device-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}

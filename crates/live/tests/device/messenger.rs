@@ -1,6 +1,6 @@
 //! SCTP on two devices, with or without the box between them.
 
-use crate::cable::{cable, folder};
+use crate::cable::cable;
 use crate::relay::hiccup;
 use eifel_base::time::Duration;
 use eifel_capture::frame::read::Reader;
@@ -16,6 +16,7 @@ use eifel_packet::ip::{self, Addresses, Header, Version};
 use eifel_packet::sctp;
 use eifel_packet::udp::{self, Ports as UdpPorts};
 use eifel_sctp::{Association, Listener, ListenerAction, Packet, Ports, Settings};
+use eifel_testkit::Folder;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::mpsc;
@@ -88,7 +89,7 @@ fn sctp_counts_every_message_at_both_ends_and_numbers_every_packet() {
     for in_udp in [false, true] {
         let ([one, other], _kept) = cable(false);
         let listener = listen(other, in_udp);
-        let (mut caller, folder) = (end(1, one, in_udp), folder(&format!("messenger-{in_udp}")));
+        let (mut caller, folder) = (end(1, one, in_udp), Folder::new());
         let file = folder.join("sender.pcapng");
         caller.captured(Capture::create(&file, Clock::start()).unwrap()).unwrap();
         let (tells, told) = mpsc::channel();
@@ -111,7 +112,6 @@ fn sctp_counts_every_message_at_both_ends_and_numbers_every_packet() {
         let own = identifications(&file, 1);
         assert!(own.len() > 200 && own.iter().copied().eq(1..=own.len() as u16), "{own:?}");
         assert!(!identifications(&file, 2).is_empty());
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }
 

@@ -1,6 +1,6 @@
 //! The box between two devices.
 
-use crate::cable::{Kept, cable, folder, read};
+use crate::cable::{Kept, cable, read};
 use crate::packets::{data, udp};
 use eifel_base::time::{Duration, Instant};
 use eifel_live::hiccup::log::Log;
@@ -10,6 +10,7 @@ use eifel_live::hiccup::{Fate, Hiccup};
 use eifel_live::system::clock::Clock;
 use eifel_live::system::tun::Tun;
 use eifel_sim::scenario::Scenario;
+use eifel_testkit::Folder;
 use std::os::unix::net::UnixDatagram;
 
 /// Returns a box of 8 Mbit/s and 10 ms each way.
@@ -49,7 +50,7 @@ fn untimed(path: &str) -> Vec<String> {
 
 #[test]
 fn every_packet_through_the_box_is_counted_logged_and_judged() {
-    let (folder, clock) = (folder("relay"), Clock::start());
+    let (folder, clock) = (Folder::new(), Clock::start());
     let log = Log::create(&folder, clock).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(2));
     let ([near, far], relay, _kept) = relay(Control::default(), Some(log), clock);
@@ -82,7 +83,6 @@ fn every_packet_through_the_box_is_counted_logged_and_judged() {
     eifel_testkit::golden!("device_path.txt", lines.join("\n") + "\n");
     let truth = std::fs::read_to_string(folder.join("truth.csv")).unwrap();
     assert_eq!(truth.lines().count(), 2, "{truth}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// An order applies to packets that come in after it.
@@ -214,7 +214,7 @@ fn the_box_obeys_typed_orders() {
 /// A capture names the cause for each packet that was dropped as it came in, and for no other.
 #[test]
 fn captures_say_what_was_dropped_and_why() {
-    let (folder, clock) = (folder("dropped"), Clock::start());
+    let (folder, clock) = (Folder::new(), Clock::start());
     let log = Log::create(&folder, clock).unwrap();
     let (([near, in_near], _kept), ([far, in_far], _also)) = (cable(false), cable(false));
     let hiccup = hiccup(&["packet 2: drop 1 there", "packet 4: drop 2 there", "packet 4: drop 1 back"]);
@@ -242,5 +242,4 @@ fn captures_say_what_was_dropped_and_why() {
         String::from_utf8_lossy(&bytes).matches("dropped: ordered").count()
     };
     assert_eq!(["sender.pcapng", "receiver.pcapng"].map(comments), [3, 1]);
-    std::fs::remove_dir_all(&folder).unwrap();
 }

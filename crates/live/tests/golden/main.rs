@@ -13,6 +13,7 @@ use eifel_live::hiccup::order::{Order, Trigger};
 use eifel_live::hiccup::{Direction, Transit};
 use eifel_live::system::clock::Clock;
 use eifel_packet::pcapng::{self, Writer};
+use eifel_testkit::Folder;
 use eifel_testkit::golden;
 use run::{LOSSY, MS, Run, SPIKE, run, scenario};
 use std::fmt::Write;
@@ -114,7 +115,7 @@ fn micros(seconds: &str) -> Option<u64> {
 #[test]
 fn the_box_logs_every_packet() {
     const LATE: Duration = Duration::from_micros(7);
-    let top = std::env::temp_dir().join(format!("eifel-live-log-{}", std::process::id()));
+    let top = Folder::new();
     let found = run(&scenario(LOSSY, SPIKE), &["back packet 30: drop 3 back"], Amount::Bytes(400_000), false);
     folder(&found, &top.join("naive"));
     let clock = Clock::start();
@@ -187,7 +188,6 @@ fn the_box_logs_every_packet() {
         let comes = found.passages.iter().filter(|one| one.direction as usize == side).count();
         assert_eq!(capture.matches("it comes").count(), comes);
     }
-    std::fs::remove_dir_all(&top).unwrap();
 }
 
 fn called(folder: &Path, arguments: &str) -> String {
@@ -199,7 +199,7 @@ fn called(folder: &Path, arguments: &str) -> String {
 
 #[test]
 fn the_output_of_judge_matches_its_golden() {
-    let top = std::env::temp_dir().join(format!("eifel-live-golden-{}", std::process::id()));
+    let top = Folder::new();
     let mut text = String::new();
     let runs = [("lossy", LOSSY, ""), ("spike", "", SPIKE), ("both", LOSSY, SPIKE)];
     for (name, link, more) in runs {
@@ -218,7 +218,6 @@ fn the_output_of_judge_matches_its_golden() {
     std::fs::remove_file(top.join("spike/sender.counters.csv")).unwrap();
     text += &called(&top, "judge spike");
     text += &called(&top, "judge nothing");
-    std::fs::remove_dir_all(&top).unwrap();
     golden!("judged.txt", text);
 }
 

@@ -2,6 +2,7 @@
 
 use crate::live;
 use crate::rig::allowed;
+use eifel_testkit::Folder;
 
 /// One scenario of each knob. `eifel live advise --count 48` takes a quarter of an hour; docs/reference/advise.md has
 /// what it found.
@@ -10,8 +11,8 @@ fn a_larger_timeout_leaves_about_as_many_needless_ones_as_predicted() {
     if !allowed() {
         return;
     }
-    let folder = std::env::temp_dir().join(format!("eifel-live-advise-{}", std::process::id()));
-    let judge = |seed: &str| live().args(["advise", "--count", "3", "--seed", seed]).arg(&folder).output().unwrap();
+    let folder = Folder::new();
+    let judge = |seed: &str| live().args(["advise", "--count", "3", "--seed", seed]).arg(&*folder).output().unwrap();
     let output = judge("5");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if said.contains("tracefs") || said.contains("tracepoint") || said.contains("mount") {
@@ -38,5 +39,4 @@ fn a_larger_timeout_leaves_about_as_many_needless_ones_as_predicted() {
     assert!(again.stderr.is_empty() && String::from_utf8_lossy(&again.stdout) == summary);
     let other = judge("6");
     assert!(!other.status.success() && String::from_utf8_lossy(&other.stderr).contains("of the seed 5"));
-    std::fs::remove_dir_all(&folder).unwrap();
 }

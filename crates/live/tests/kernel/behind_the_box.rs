@@ -7,7 +7,8 @@ use eifel_live::mirror::{self, Mirrored};
 use eifel_live::system::namespace::Namespace;
 use eifel_sim::record::Record;
 use eifel_sim::scenario::Scenario;
-use std::path::{Path, PathBuf};
+use eifel_testkit::Folder;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -17,9 +18,8 @@ const PLAIN: &str = "duration_s = 60\n[point_to_point]\nrate_bps = 2_000_000\nde
                      application = { kind = \"bulk\", bytes = 1000 }\n";
 
 /// Makes a folder with a scenario for one test.
-pub fn folder(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("eifel-live-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+pub fn folder() -> Folder {
+    let folder = Folder::new();
     std::fs::write(folder.join("plain.toml"), PLAIN).unwrap();
     folder
 }
@@ -52,7 +52,7 @@ fn a_hold_causes_spurious_retransmissions_by_the_kernel() {
     if !allowed() {
         return;
     }
-    let folder = folder("hold");
+    let folder = folder();
     let sink = format!("python3 -c \"{SINK}\"");
     let out = folder.join("out").to_string_lossy().into_owned();
     let options = ["--on", "segment 40: hold 1.5", "--out", &out, "--expect", "spurious>=1", "--expect", "needed==0"];
@@ -69,7 +69,6 @@ fn a_hold_causes_spurious_retransmissions_by_the_kernel() {
     let fate = |line: &str| line.split(',').nth(3).map(str::to_owned);
     let lost = |line: &&str| !matches!(fate(line).as_deref(), Some("ok" | "inside"));
     assert_eq!(path.lines().skip(1).find(lost), None);
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// The box carries packets before the peer listens, so that a peer may call first.
@@ -78,14 +77,13 @@ fn a_peer_calls_through_the_box_before_it_listens() {
     if !allowed() {
         return;
     }
-    let folder = folder("early");
+    let folder = folder();
     let call = "import os, socket
 try: socket.create_connection((os.environ['EIFEL_PEER'], 99), 1)
 except ConnectionRefusedError: pass";
     let peer = format!("python3 -c \"{call}\" && exec python3 -c \"{SINK}\"");
     let (code, said) = hiccup(&folder, &[], &peer, &["python3", "-c", SOURCE, "1000"]);
     assert_eq!(code, Some(0), "{said}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 fn judged(arguments: &[&str]) -> serde_json::Value {
@@ -126,7 +124,7 @@ fn tracepoints_name_the_cause_of_each_retransmission() {
     if !allowed() {
         return;
     }
-    let folder = folder("traced");
+    let folder = folder();
     let sink = format!("python3 -c \"{SINK}\"");
     let out = folder.join("out").to_string_lossy().into_owned();
     let orders = ["segment 30: drop 1", "segment 60: drop 3", "segment 90: hold 1.5"];
@@ -152,7 +150,6 @@ fn tracepoints_name_the_cause_of_each_retransmission() {
     assert_eq!(counted("rto"), last("TCPTimeouts"));
     assert_eq!(counted("fast"), last("TCPFastRetrans"));
     assert!(counted("rto") > 0 && counted("fast") > 0, "{judged}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -160,13 +157,12 @@ fn an_unmet_expectation_fails_the_run() {
     if !allowed() {
         return;
     }
-    let folder = folder("expect");
+    let folder = folder();
     let (code, said) = hiccup(&folder, &["--expect", "there.packets>1000"], "true", &["true"]);
     assert_eq!(code, Some(1));
     assert!(said.ends_with("eifel live hiccup: expected there.packets > 1000, found 0\n"), "{said}");
     let (code, _) = hiccup(&folder, &["--expect", "command==7"], "true", &["sh", "-c", "exit 7"]);
     assert_eq!(code, Some(7), "the command's own exit code is handed on");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -174,7 +170,7 @@ fn a_killed_process_leaves_no_device_namespace_or_instance_of_tracefs() {
     if !allowed() {
         return;
     }
-    let folder = folder("killed");
+    let folder = folder();
     // A word that no other process of this machine has.
     let mark = format!("31{}", std::process::id());
     let mut call = live();
@@ -206,7 +202,6 @@ fn a_killed_process_leaves_no_device_namespace_or_instance_of_tracefs() {
     assert!(until("sleep\0", &mark, 0), "{} are left", processes("sleep\0", &mark));
     // The guardian of the instance ends once it has removed it.
     assert!(until("sh\0", &instance, 0), "an instance of tracefs is left");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -215,7 +210,7 @@ fn a_scenario_gives_the_same_run_simulated_and_live() {
         return;
     }
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/live-spike.toml")).unwrap();
-    let folder = folder("compare");
+    let folder = folder();
     for detect in ["eifel-timestamps", "none"] {
         let scenario = folder.join("spike.toml");
         std::fs::write(&scenario, text.replace("\"eifel-timestamps\"", &format!("\"{detect}\""))).unwrap();
@@ -225,7 +220,6 @@ fn a_scenario_gives_the_same_run_simulated_and_live() {
         let verdicts = document["verdicts"]["live"].as_array().unwrap().len();
         assert_eq!(verdicts > 0, detect != "none", "{document:#}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

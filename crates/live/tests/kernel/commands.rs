@@ -3,6 +3,7 @@
 use crate::behind_the_box::SINK;
 use crate::live;
 use crate::rig::{allowed, has};
+use eifel_testkit::Folder;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -40,8 +41,7 @@ fn an_http_server_returns_a_document() {
     if !allowed() || !has("python3") {
         return;
     }
-    let folder = std::env::temp_dir().join(format!("eifel-live-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new();
     std::fs::write(folder.join("document"), vec![b'x'; 3_000_000]).unwrap();
     let served = folder.to_string_lossy().into_owned();
     let server = ["--", "python3", "-m", "http.server", "--directory", served.as_str(), "80"];
@@ -51,7 +51,6 @@ fn an_http_server_returns_a_document() {
     // The server logs to the same stream.
     assert!(String::from_utf8_lossy(&output.stderr).ends_with("\neifel live: 10.85.0.1:80: HTTP status 404\n"));
     assert_eq!(output.status.code(), Some(1));
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// Python's server knows no PUT: it answers at once, and resets the connection behind its answer.
@@ -120,12 +119,12 @@ fn a_command_behind_the_box_gets_all_its_arguments() {
     if !allowed() {
         return;
     }
-    let file = std::env::temp_dir().join(format!("eifel-live-words-{}", std::process::id()));
+    let folder = Folder::new();
+    let file = folder.join("words");
     let said = format!("echo \"$0 $1 $2\" > {}", file.display());
     let output = call(&["hiccup", SPIKE, "--", "sh", "-c", &said, "one", "two", "three"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "one two three\n");
-    std::fs::remove_file(&file).unwrap();
 }
 
 #[test]
@@ -174,7 +173,8 @@ fn a_closed_output_pipe_does_not_end_the_run() {
     if !allowed() || !has("python3") {
         return;
     }
-    let file = std::env::temp_dir().join(format!("eifel-live-unread-{}", std::process::id()));
+    let folder = Folder::new();
+    let file = folder.join("taken");
     let counts = format!(
         "import socket; taker, _ = socket.create_server(('', 5001)).accept(); count = 0\n\
          while got := taker.recv(65536): count += len(got)\n\
@@ -191,7 +191,6 @@ fn a_closed_output_pipe_does_not_end_the_run() {
         std::fs::read_to_string(&file).ok().filter(|text| !text.is_empty())
     });
     assert_eq!(taken.as_deref(), Some("3000000"));
-    std::fs::remove_file(&file).unwrap();
 }
 
 /// Exits with 0 if the host answers a call, by taking or refusing it, within a second.

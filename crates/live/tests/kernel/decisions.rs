@@ -2,6 +2,7 @@
 
 use crate::live;
 use crate::rig::allowed;
+use eifel_testkit::Folder;
 
 /// One recording of each class with a box.
 #[test]
@@ -9,9 +10,9 @@ fn the_model_undoes_as_this_kernel() {
     if !allowed() {
         return;
     }
-    let folder = std::env::temp_dir().join(format!("eifel-live-decisions-{}", std::process::id()));
+    let folder = Folder::new();
     let compare =
-        |seed: &str| live().args(["decisions", "--count", "9", "--seed", seed]).arg(&folder).output().unwrap();
+        |seed: &str| live().args(["decisions", "--count", "9", "--seed", seed]).arg(&*folder).output().unwrap();
     let output = compare("5");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
@@ -37,5 +38,4 @@ fn the_model_undoes_as_this_kernel() {
     assert!(again.stderr.is_empty() && String::from_utf8_lossy(&again.stdout) == summary);
     let other = compare("6");
     assert!(!other.status.success() && String::from_utf8_lossy(&other.stderr).contains("of the seed 5"));
-    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -35,7 +35,7 @@ fn a_device_has_the_requested_name_addresses_and_mtu() {
     if !allowed() || !has("ip") {
         return;
     }
-    let folder = folder("device");
+    let folder = folder();
     let asked = "--device mine --mtu 1400 --address 10.99.1.2 --address6 fd99::6";
     let cases = [
         (asked, ["mine", "1400", "10.99.1.1", "10.99.1.2", "fd99::5", "fd99::6"], "vnet_hdr off"),
@@ -72,7 +72,6 @@ fn a_device_has_the_requested_name_addresses_and_mtu() {
         assert_eq!(found.matches(" mtu ").count(), 2, "{found}");
         assert!(!found.contains("fe80::"), "{found}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -80,7 +79,7 @@ fn both_sides_of_the_box_have_its_device_as_their_way_to_others_and_forward() {
     if !allowed() || !has("ip") {
         return;
     }
-    let folder = folder("sides");
+    let folder = folder();
     let [near, far] = ["near", "far"].map(|name| folder.join(name));
     // The far command is killed when the near one ends.
     let waits = format!("while ! grep -q ^EIFEL_PEER= {0}; do sleep 0.02; done; {1}", far.display(), looks(&near));
@@ -108,7 +107,6 @@ fn both_sides_of_the_box_have_its_device_as_their_way_to_others_and_forward() {
         }
         assert!(!found.contains("fe80::"), "{found}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// Without a peer the other side is the caller's namespace. Its default routes and its forwarding
@@ -118,7 +116,7 @@ fn the_callers_namespace_gets_only_a_device() {
     if !allowed() || !has("ip") {
         return;
     }
-    let folder = folder("caller");
+    let folder = folder();
     let file = folder.join("caller");
     let near = format!(
         "{} live hiccup {} -- sh -c 'while ! test -e {}.done; do sleep 0.02; done'",
@@ -139,5 +137,4 @@ fn the_callers_namespace_gets_only_a_device() {
     let expected =
         [": hiccup0: <", "hiccup0    inet 10.77.0.2 peer 10.77.0.1/32 ", "fd77::2 peer fd77::1/128", "\n0\n0\n"];
     assert!(expected.iter().all(|part| found.contains(part)) && !found.contains("default dev"), "{found}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }

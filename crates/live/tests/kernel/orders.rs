@@ -43,7 +43,7 @@ fn one_control_datagram_holds_packets_and_another_releases_them() {
     if !allowed() {
         return;
     }
-    let folder = folder("control");
+    let folder = folder();
     let path = folder.join("control");
     // A box that was killed leaves its socket like this.
     drop(UnixDatagram::bind(&path).unwrap());
@@ -53,7 +53,6 @@ fn one_control_datagram_holds_packets_and_another_releases_them() {
     assert!(said, "what is no order is said, and changes nothing");
     ended(running, &folder, |order| drop(socket.send_to(order.as_bytes(), &path)));
     assert!(!path.exists(), "the socket is removed");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -61,7 +60,7 @@ fn a_regular_file_at_the_socket_path_is_not_removed() {
     if !allowed() {
         return;
     }
-    let folder = folder("file");
+    let folder = folder();
     let path = folder.join("notes");
     std::fs::write(&path, "mine").unwrap();
     let mut call = live();
@@ -70,7 +69,6 @@ fn a_regular_file_at_the_socket_path_is_not_removed() {
     let line = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(1) && line.ends_with("remove the file, or choose another\n"), "{line}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -78,7 +76,7 @@ fn the_enter_key_holds_and_releases() {
     if !allowed() {
         return;
     }
-    let folder = folder("keys");
+    let folder = folder();
     let mut running = begun(&folder, &["--keys"]);
     let mut keys = running.stdin.take().unwrap();
     // A pipe may deliver a line in parts.
@@ -89,5 +87,4 @@ fn the_enter_key_holds_and_releases() {
         }),
         _ => keys.write_all(b"\n").unwrap(),
     });
-    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -2,6 +2,7 @@
 
 use crate::live;
 use crate::rig::{allowed, has};
+use eifel_testkit::Folder;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,8 +14,7 @@ fn curl_gets_a_document_over_socks_and_over_http() {
     if !allowed() || !has("curl") || !has("python3") {
         return;
     }
-    let folder = std::env::temp_dir().join(format!("eifel-live-proxy-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new();
     let document: Vec<u8> = (0..2_000_000_u32).flat_map(|number| number.to_le_bytes()).collect();
     std::fs::write(folder.join("document"), &document).unwrap();
     // A port that is free now.
@@ -32,7 +32,7 @@ fn curl_gets_a_document_over_socks_and_over_http() {
             "http.server",
             "--directory",
         ])
-        .arg(&folder)
+        .arg(&*folder)
         .arg("80")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -63,7 +63,6 @@ fn curl_gets_a_document_over_socks_and_over_http() {
         assert!((60..400).contains(&sent) && (8_000_100..8_001_000).contains(&received), "{one}");
     }
     rest.join().unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

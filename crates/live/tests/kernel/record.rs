@@ -34,7 +34,7 @@ fn a_commands_packets_are_captured() {
     if !allowed() || !has("python3") {
         return;
     }
-    let folder = folder("record");
+    let folder = folder();
     let file = folder.join("flow.pcapng");
     let sink = format!("python3 -c \"{SINK}\"");
     let output = live()
@@ -54,13 +54,12 @@ fn a_commands_packets_are_captured() {
     let report = eifel_capture::files::analyze(&[file], &mut |_, _| Ok(())).unwrap();
     assert_eq!(report.connections.len(), 1);
     assert!(report.connections[0].directions[0].counts.bytes >= 200_000);
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// Records a burst in a namespace whose loopback device is up. Returns the program's output, and
 /// how many of the burst's packets were seen.
-fn burst(name: &str, arguments: &[&str]) -> (Output, usize) {
-    let folder = folder(name);
+fn burst(arguments: &[&str]) -> (Output, usize) {
+    let folder = folder();
     let file = folder.join("burst.pcapng");
     let output = Command::new("unshare")
         .args(["--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh", PROGRAM, "live", "record"])
@@ -70,7 +69,6 @@ fn burst(name: &str, arguments: &[&str]) -> (Output, usize) {
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let seen = packets(&file).iter().filter(|packet| packet.0 == 1428).count();
-    std::fs::remove_dir_all(&folder).unwrap();
     (output, seen)
 }
 
@@ -80,10 +78,10 @@ fn a_burst_is_captured_without_a_missing_packet() {
         return;
     }
     // Each packet is there twice, as it leaves and as it arrives.
-    let (output, seen) = burst("burst", &["5000"]);
+    let (output, seen) = burst(&["5000"]);
     assert_eq!((seen, String::from_utf8_lossy(&output.stderr).as_ref()), (10_000, ""));
     // A recorder that continues after it was stopped finds a burst as well.
-    let (output, seen) = burst("late", &["2000", "stopped"]);
+    let (output, seen) = burst(&["2000", "stopped"]);
     assert_eq!((seen, String::from_utf8_lossy(&output.stderr).as_ref()), (4000, ""));
 }
 
@@ -92,7 +90,7 @@ fn packets_missed_by_the_capture_are_counted() {
     if !allowed() || !has("python3") || !has("ip") {
         return;
     }
-    let (output, seen) = burst("missed", &["60000", "stopped"]);
+    let (output, seen) = burst(&["60000", "stopped"]);
     let said = String::from_utf8_lossy(&output.stderr);
     let missed = said.strip_prefix("eifel live record: ").and_then(|rest| rest.split_once(" packets are not in "));
     let missed: usize = missed.unwrap_or_else(|| panic!("{said}")).0.parse().unwrap();

@@ -64,7 +64,7 @@ fn every_byte_arrives_over_a_path_with_loss_reordering_and_duplicates() {
     if !allowed() {
         return;
     }
-    let folder = folder("rough");
+    let folder = folder();
     std::fs::write(folder.join("rough.toml"), ROUGH).unwrap();
     let bytes = std::env::var("EIFEL_ROUGH").unwrap_or_else(|_| "30M".to_owned());
     let receiver = format!(
@@ -99,7 +99,6 @@ fn every_byte_arrives_over_a_path_with_loss_reordering_and_duplicates() {
         None => bytes.trim_end_matches('M').parse::<u64>().unwrap() * 1_000_000,
     };
     assert_eq!(read["streams"][0]["bytes"], expected);
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -107,7 +106,7 @@ fn a_smaller_path_mtu_is_reported_by_icmp() {
     if !allowed() || !has("python3") {
         return;
     }
-    let folder = folder("shorter");
+    let folder = folder();
     let out = folder.join("out");
     // The far kernel's device takes 1500 bytes, so its MSS is too large for the near kernel's
     // device, which takes 1300.
@@ -129,7 +128,6 @@ fn a_smaller_path_mtu_is_reported_by_icmp() {
         let counters = std::fs::read_to_string(out.join(format!("{side}.counters.csv"))).unwrap();
         assert!(counters.contains(word), "{side}: {counters}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn usrsctp_takes_every_message() {
 #[test]
 fn ipv4_packets_get_consecutive_identifications() {
     let (true, Some(peer)) = (allowed(), peer()) else { return };
-    let folder = folder("sctp-capture");
+    let folder = folder();
     let file = folder.join("both.pcapng");
     let words = ["receive", "7", "--capture", file.to_str().unwrap()];
     found(&sctp(&words, &[peer.to_str().unwrap(), "call", "0", "10.85.0.2", "7", "50", "4000"]));
@@ -65,7 +65,6 @@ fn ipv4_packets_get_consecutive_identifications() {
         own.extend(sent.then(|| u16::from_be_bytes([frame.bytes[4], frame.bytes[5]])));
     }
     assert!(own.len() > 10 && own.iter().copied().eq(1..=own.len() as u16), "{own:?}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -98,13 +98,12 @@ fn the_box_survives_a_stranger() {
     if !able() {
         return;
     }
-    let folder = folder("stranger");
+    let folder = folder();
     let scenario = folder.join("plain.toml");
     let sink = format!("exec python3 {STRANGER} sink 5001");
     let words = ["hiccup", scenario.to_str().unwrap(), "--peer", &sink];
     let counts = document(&call(&words, &format!("exec python3 {STRANGER} source 5001")));
     assert!(counts["numbers"]["there.packets"].as_f64().unwrap() > 1000.0, "{counts:#}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -112,7 +111,7 @@ fn a_recorder_survives_a_stranger() {
     if !able() {
         return;
     }
-    let folder = folder("stranger-record");
+    let folder = folder();
     let file = folder.join("all.pcapng");
     let recorded = Namespace::new().unwrap().within(|| {
         let mut command = live();
@@ -125,5 +124,4 @@ fn a_recorder_survives_a_stranger() {
     let output = recorded.unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(std::fs::metadata(&file).unwrap().len() > 20_000);
-    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -2,6 +2,7 @@
 
 use crate::live;
 use crate::rig::allowed;
+use eifel_testkit::Folder;
 use std::path::PathBuf;
 
 /// One recording of each class. The truth counts retransmissions of data; the kernel counts
@@ -11,8 +12,8 @@ fn the_truth_of_recordings_equals_the_kernels_own_counters() {
     if !allowed() {
         return;
     }
-    let folder = std::env::temp_dir().join(format!("eifel-live-truth-{}", std::process::id()));
-    let record = |seed: &str| live().args(["truth", "--count", "10", "--seed", seed]).arg(&folder).output().unwrap();
+    let folder = Folder::new();
+    let record = |seed: &str| live().args(["truth", "--count", "10", "--seed", seed]).arg(&*folder).output().unwrap();
     let output = record("5");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if said.contains("tracefs") || said.contains("tracepoint") || said.contains("mount") {
@@ -62,5 +63,4 @@ fn the_truth_of_recordings_equals_the_kernels_own_counters() {
     assert!(again.status.success() && again.stderr.is_empty(), "{again:?}");
     let other = record("6");
     assert!(String::from_utf8_lossy(&other.stderr).contains("recordings of the seed 5; expected 6"), "{other:?}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -2,8 +2,9 @@
 
 use crate::rig::{allowed, has};
 use crate::{PROGRAM, live};
+use eifel_testkit::Folder;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -56,12 +57,12 @@ connection.recv(64)
 
 /// A folder of its own, and the right to run alone. `None` if this machine does not let the test run.
 struct Rig {
-    folder: PathBuf,
+    folder: Folder,
     _alone: MutexGuard<'static, ()>,
 }
 
 impl Rig {
-    fn new(name: &str) -> Option<Self> {
+    fn new() -> Option<Self> {
         if !allowed() || !has("python3") {
             return None;
         }
@@ -71,8 +72,7 @@ impl Rig {
             eprintln!("SKIPPED: {}", stderr_of(&tried));
             return None;
         }
-        let folder = std::env::temp_dir().join(format!("eifel-live-undo-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = Folder::new();
         for (name, text) in [("path.toml", PATH), ("sink.py", SINK), ("source.py", SOURCE)] {
             std::fs::write(folder.join(name), text).unwrap();
         }
@@ -96,12 +96,6 @@ impl Rig {
     }
 }
 
-impl Drop for Rig {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
 fn stderr_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -121,7 +115,7 @@ type Expected = fn(&dyn Fn(&str) -> i64) -> [i64; 2];
 
 #[test]
 fn each_rule_sets_the_window_that_it_names() {
-    let Some(rig) = Rig::new("rules") else { return };
+    let Some(rig) = Rig::new() else { return };
     let rules: [(&str, Expected); 4] = [
         ("full", |of| {
             let three_quarters = of("lost_cwnd") / 2 + of("lost_cwnd") / 4;
@@ -149,7 +143,7 @@ fn each_rule_sets_the_window_that_it_names() {
 
 #[test]
 fn the_epoch_is_restored_where_that_is_asked_for() {
-    let Some(rig) = Rig::new("epoch") else { return };
+    let Some(rig) = Rig::new() else { return };
     for rule in ["full", "rfc4015", "as-carried"] {
         let (said, undos) = rig.run(&["--restore-epoch", rule], &[]);
         let first = undos.first().unwrap_or_else(|| panic!("{rule}: the spike is undone: {said}"));
@@ -163,7 +157,7 @@ fn the_epoch_is_restored_where_that_is_asked_for() {
 
 #[test]
 fn a_rule_that_is_off_leaves_the_undo_to_the_kernel() {
-    let Some(rig) = Rig::new("off") else { return };
+    let Some(rig) = Rig::new() else { return };
     // The connection is open when the rule is switched off.
     let (said, undos) = rig.run(&["none"], &[PROGRAM, "live", "undo", "off"]);
     assert!(said.contains("1 switched off\n") && said.contains("0 undos of 1 connection\n"), "{said}");
@@ -184,7 +178,7 @@ fn a_rule_that_is_off_leaves_the_undo_to_the_kernel() {
 
 #[test]
 fn only_connections_to_the_prefix_come_under_the_rule() {
-    let Some(rig) = Rig::new("prefix") else { return };
+    let Some(rig) = Rig::new() else { return };
     for (prefix, count) in
         [("10.77.0.0/16", "1 connection\n"), ("192.0.2.0/24", "0 connections\n"), ("2001:db8::/32", "0 connections\n")]
     {
@@ -209,7 +203,7 @@ fn eventually(mut holds: impl FnMut() -> bool) -> bool {
 
 #[test]
 fn nothing_is_left_of_a_process_that_is_killed() {
-    let Some(_rig) = Rig::new("killed") else { return };
+    let Some(_rig) = Rig::new() else { return };
     let before = congestion_controls();
     let mut unshare = Command::new("unshare");
     unshare.args(["--net", PROGRAM, "live", "undo", "full", "--", "sleep", "1234"]).stderr(Stdio::null());
@@ -233,7 +227,7 @@ fn nothing_is_left_of_a_process_that_is_killed() {
 
 #[test]
 fn missing_rights_and_types_are_said_in_a_line() {
-    let Some(_rig) = Rig::new("refused") else { return };
+    let Some(_rig) = Rig::new() else { return };
     let rule = ["live", "undo", "full", "--", "true"];
     let mut powerless = Command::new("setpriv");
     let denied = powerless.args(["--bounding-set", "-all", "--inh-caps", "-all", PROGRAM]).args(rule).output().unwrap();

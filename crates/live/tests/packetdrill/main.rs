@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+use eifel_testkit::{Folder, TextFile};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -31,14 +32,13 @@ fn a_c_program_drives_the_plugin() {
         return;
     }
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/packetdrill/drive.c");
-    let drive = std::env::temp_dir().join(format!("eifel-drive-{}", std::process::id()));
+    let folder = Folder::new();
+    let drive = folder.join("drive");
     let built = Command::new("cc").args(["-O1", "-Wall", "-o"]).arg(&drive).arg(&source).arg("-ldl").output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let script = drive.with_extension("pkt");
+    let script = folder.join("settings.pkt");
     std::fs::write(&script, SETTINGS).unwrap();
     let run = Command::new(&drive).args([&plugin, &script]).output().unwrap();
-    std::fs::remove_file(&drive).unwrap();
-    std::fs::remove_file(&script).unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     assert_eq!(run.stdout, b"ok\n");
     assert!(String::from_utf8_lossy(&run.stderr).contains("give packetdrill --local_ip"));
@@ -75,11 +75,9 @@ fn packetdrill_itself_runs_a_script_on_it() {
     if !has("packetdrill") {
         return;
     }
-    let script = std::env::temp_dir().join(format!("eifel-{}.pkt", std::process::id()));
-    std::fs::write(&script, SCRIPT).unwrap();
+    let script = TextFile::new(SCRIPT, ".pkt");
     let flags = ["--so_flags=local=192.168.0.1", "--local_ip=192.168.0.1", "--remote_ip=192.0.2.1"];
     let option = format!("--so_filename={}", plugin.display());
-    let run = Command::new("packetdrill").arg(option).args(flags).arg(&script).output().unwrap();
-    std::fs::remove_file(&script).unwrap();
+    let run = Command::new("packetdrill").arg(option).args(flags).arg(&*script).output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }

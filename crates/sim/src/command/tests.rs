@@ -1,5 +1,5 @@
 use super::*;
-use eifel_testkit::command::{TextFile, answer};
+use eifel_testkit::{TextFile, command::answer};
 
 const TEXT: &str = r##"
 duration_s = 20

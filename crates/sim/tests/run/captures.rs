@@ -3,6 +3,7 @@
 use crate::common::{ROUGH, scenario};
 use eifel_sim::record::Record;
 use eifel_sim::{Outcome, run};
+use eifel_testkit::Folder;
 use std::process::Command;
 
 fn captured(ip: &str) -> Outcome {
@@ -33,8 +34,9 @@ fn tshark_reads_them_without_complaint() {
 
 /// Reads the captures with tshark, and compares every packet with the run.
 fn read(outcome: &Outcome, ip: &str) {
+    let folder = Folder::new();
     for (capture, name) in outcome.captures.iter().zip(["sender", "receiver"]) {
-        let file = std::env::temp_dir().join(format!("eifel-sim-{}-{ip}-{name}.pcapng", std::process::id()));
+        let file = folder.join(format!("{name}.pcapng"));
         std::fs::write(&file, &capture.pcapng).unwrap();
         let checks = ["tcp.check_checksum:TRUE", "ip.check_checksum:TRUE"];
         let fields = [
@@ -53,7 +55,6 @@ fn read(outcome: &Outcome, ip: &str) {
         command.args(checks.iter().flat_map(|check| ["-o", check]));
         command.args(fields.iter().flat_map(|field| ["-e", field]));
         let read = command.output().unwrap();
-        std::fs::remove_file(&file).unwrap();
         assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
         let text = String::from_utf8(read.stdout).unwrap();
         let mut data = 0;

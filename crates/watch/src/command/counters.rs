@@ -199,7 +199,7 @@ fn show(counters: &Counters, seconds: Option<f64>, json: bool, out: &mut dyn Wri
 mod tests {
     use super::*;
     use eifel_command::BAD_INPUT;
-    use eifel_testkit::command::{TextFile, answer};
+    use eifel_testkit::{TextFile, command::answer};
 
     const SS: &str = "ESTAB 0 0 a:1 b:2\n ts sack cubic rto:204 data_segs_out:90 retrans:0/20 dsack_dups:4\n";
 

@@ -140,6 +140,7 @@ impl Otlp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eifel_testkit::Folder;
     use std::io::Read;
     use std::net::TcpStream;
 
@@ -208,14 +209,14 @@ mod tests {
     fn a_destination_is_a_file_or_a_collector_without_encryption() {
         assert!(Otlp::open("https://127.0.0.1:4318", 0).is_err());
         assert!(Otlp::open("/nowhere/metrics.json", 0).is_err());
-        let file = std::env::temp_dir().join(format!("eifel-otlp-{}", std::process::id()));
+        let folder = Folder::new();
+        let file = folder.join("metrics.json");
         let mut otlp = Otlp::open(&file.display().to_string(), 0).unwrap();
         assert_eq!(
             [otlp.export(&Found::default(), EVERY, true), otlp.export(&Found::default(), EVERY, true)],
             [None, None]
         );
         let text = std::fs::read_to_string(&file).unwrap();
-        std::fs::remove_file(&file).unwrap();
         assert_eq!(text.lines().count(), 2);
         assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
     }

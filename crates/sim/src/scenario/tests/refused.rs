@@ -2,6 +2,7 @@
 
 use super::{GRAPH, PLAIN, refusal, with};
 use eifel_recovery::registry::{Entry, Seam};
+use eifel_testkit::Folder;
 
 /// Mistakes in [`PLAIN`] and [`GRAPH`]: lines to replace (`-`), their replacements (`+`), and the
 /// error line (`=`) from its line number on. `{detectors}` stands for the names of all detectors.
@@ -59,8 +60,7 @@ fn a_message_has_to_fit_into_the_send_buffer() {
 
 #[test]
 fn a_recording_that_cannot_be_read_is_refused_with_its_line() {
-    let folder = std::env::temp_dir().join(format!("eifel-scenario-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    let folder = Folder::new();
     let mut said = Vec::new();
     for (name, text) in [("empty.down", ""), ("words.down", "1\nnext\n"), ("back.down", "5\n4\n")] {
         std::fs::write(folder.join(name), text).expect("a file for the test");
@@ -68,7 +68,6 @@ fn a_recording_that_cannot_be_read_is_refused_with_its_line() {
         let error = super::Scenario::parse(&scenario, &folder.join("run.toml")).expect_err("a bad recording");
         said.push((error.line, error.key, error.what.replace(&folder.display().to_string(), "FOLDER")));
     }
-    std::fs::remove_dir_all(&folder).expect("the folder of the test");
     let key = "point_to_point.trace".to_owned();
     let expected = [
         "FOLDER/empty.down: line 1: an empty file; expected at least one time",
