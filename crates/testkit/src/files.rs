@@ -11,7 +11,7 @@ use tempfile::{Builder, TempDir, TempPath};
 pub struct Folder(TempDir);
 
 impl Folder {
-    #[allow(clippy::new_without_default, reason = "a default is no place to make a folder")]
+    #[expect(clippy::new_without_default, reason = "a default is no place to make a folder")]
     pub fn new() -> Self {
         Self(tempfile::tempdir().expect("a folder for the test"))
     }

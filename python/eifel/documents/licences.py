@@ -16,20 +16,19 @@ Of the licences that a project offers, the MIT licence is used where there is on
 """
 
 
-def _linked(metadata: dict[str, Any]) -> list[dict[str, Any]]:
+def _linked() -> list[dict[str, Any]]:
     """Returns the third-party crates that the Python extension links, on any platform, by name."""
-    packages = {package["id"]: package for package in metadata["packages"]}
-    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    (root,) = (id for id, package in packages.items() if package["name"] == "eifel-python")
-    found, ahead = {root}, [root]
-    while ahead:
-        for needed in nodes[ahead.pop()]["deps"]:
-            normal = any(kind["kind"] is None for kind in needed["dep_kinds"])
-            if normal and needed["pkg"] not in found:
-                found.add(needed["pkg"])
-                ahead.append(needed["pkg"])
-    foreign = (packages[id] for id in found if packages[id]["source"] is not None)
+    # The metadata alone would count what only tests switch on.
+    tree = ("tree", "--package", "eifel-python", "--edges", "normal", "--target", "all", "--prefix", "none")
+    linked = {tuple(line.split()[:2]) for line in _cargo(*tree, "--format", "{p}").splitlines()}
+    packages = json.loads(_cargo("metadata", "--format-version", "1"))["packages"]
+    foreign = (one for one in packages if one["source"] is not None and (one["name"], f"v{one['version']}") in linked)
     return sorted(foreign, key=lambda package: (package["name"], package["version"]))
+
+
+def _cargo(command: str, *words: str) -> str:
+    call = ["cargo", command, "--locked", "--manifest-path", str(ROOT / "Cargo.toml"), *words]
+    return subprocess.run(call, check=True, capture_output=True, text=True).stdout
 
 
 def _texts(folder: Path) -> Iterator[str]:
@@ -46,10 +45,8 @@ def _text(file: Path) -> str:
 
 def page() -> str:
     """Returns the whole text: each licence once, below its projects."""
-    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", str(ROOT / "Cargo.toml")]
-    metadata = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     under: dict[str, list[str]] = {}
-    for package in _linked(metadata):
+    for package in _linked():
         name = f"{package['name']} {package['version']} ({package['license']})"
         found = list(_texts(Path(package["manifest_path"]).parent))
         if not found and "Apache-2.0" in package["license"]:
