@@ -3,6 +3,7 @@
 use crate::cause::Cause;
 use crate::fact::{Fact, MISSED, Start, Step, Timer, Window};
 use crate::replay::{Replay, is_before, segments};
+use eifel_capture::advise::{ByFRto, Settings};
 use eifel_capture::result::{Confidence, Retransmission, Trigger, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -13,6 +14,9 @@ const MOST_FACTS: usize = 100_000;
 
 /// The longest timeout of Linux, in milliseconds.
 const LONGEST_RTO_MS: f64 = 120_000.0;
+
+/// What Linux adds to two round trips before a tail-loss probe, in milliseconds.
+const PROBE_WAITS_MS: f64 = 2.0;
 
 const DROPPED: &str = "facts about its connection are missing: the kernel had no room for them, or told of none";
 const NOT_OBSERVED: &str = "its first transmission was not observed";
@@ -77,6 +81,8 @@ pub struct Replayed {
     pub flight_back_ms: Option<f64>,
     /// What made it leave: `eifel advise` judges other settings by it. Round trips are the kernel's own.
     pub trigger: Option<Box<Trigger>>,
+    /// What F-RTO makes of a timeout; `None` for other retransmissions.
+    pub f_rto: Option<ByFRto>,
 }
 
 impl Observation {
@@ -229,15 +235,24 @@ fn is_undone(before: &Window, after: &Window) -> bool {
 }
 
 /// Returns what made a retransmission leave. The observation begins in the middle of its connection, so the
-/// socket's round trips replace those of the replay, and its timer is the one that the kernel computed.
+/// socket's round trips replace those of the replay, and its timers are those that the kernel computed.
 fn trigger(one: &Retransmission, step: &Step, cause: Cause) -> Option<Box<Trigger>> {
     let mut trigger = one.timing.trigger.clone()?;
     let timer = step.timer();
     let ms = |us: u32| f64::from(us) / 1e3;
     trigger.smoothed_ms = timer.map(|timer| ms(timer.srtt_us));
     trigger.variation_ms = timer.map(|timer| ms(timer.rttvar_us));
-    let ran = |timer: Timer| (ms(timer.srtt_us) + ms(timer.rttvar_us)) * f64::from(timer.backoff).exp2();
-    trigger.timer_ms = timer.filter(|_| cause == Cause::Rto).map(|timer| ran(timer).min(LONGEST_RTO_MS));
+    let timeout = |timer: Timer| (ms(timer.srtt_us) + ms(timer.rttvar_us)) * f64::from(timer.backoff).exp2();
+    // A probe repeats the last segment: where that is the first one too, it waits for a delayed ACK (RFC 8985,
+    // section 7.2), and Linux takes its smallest timeout for that.
+    let is_alone = step.seq == step.window.una;
+    let wait = if is_alone { Settings::default().rto_min_ms } else { PROBE_WAITS_MS };
+    let probe = |timer: Timer| (2.0 * ms(timer.srtt_us) + wait).min(timeout(timer)).min(trigger.quiet_ms);
+    trigger.timer_ms = match cause {
+        Cause::Rto => timer.map(timeout).map(|ran| ran.min(LONGEST_RTO_MS)),
+        Cause::Tlp => timer.map(probe),
+        _ => None,
+    };
     Some(trigger)
 }
 
@@ -252,6 +267,7 @@ impl Judged {
             window_lost_bytes: one.effect.window_lost_bytes,
             flight_back_ms: one.effect.flight_back_ms,
             trigger,
+            f_rto: (self.cause == Cause::Rto).then(|| ByFRto::of(one)),
         };
     }
 }

@@ -59,7 +59,9 @@ fn round_trips_and_timer_are_those_of_the_socket() {
     for one in &all {
         let trigger = one.replayed.trigger.as_ref().unwrap();
         assert_eq!((trigger.smoothed_ms, trigger.variation_ms), (Some(40.0), Some(200.0)));
-        assert_eq!(trigger.timer_ms, (one.cause == Cause::Rto).then_some(480.0));
+        // Two round trips, and what Linux adds.
+        assert_eq!(trigger.timer_ms, (one.cause == Cause::Tlp).then_some(82.0));
+        assert_eq!(one.replayed.f_rto, None);
         assert!(trigger.rtt_min_ms.is_some_and(|trip| trip > 0.0), "{one:?}");
     }
     let fast = all.iter().filter(|one| one.cause == Cause::Fast && one.verdict == Verdict::Spurious);
@@ -70,6 +72,27 @@ fn round_trips_and_timer_are_those_of_the_socket() {
         "{:?}",
         reports.collect::<Vec<_>>()
     );
+}
+
+/// The first retransmission of the path that reorders, as if the timer had expired: the ACK of its delayed original
+/// comes next.
+#[test]
+fn a_timeout_has_its_timer_and_the_word_of_f_rto() {
+    const STATE: usize = 21;
+    const FLAGS: usize = 23;
+    const RETRANSMITS: usize = 76;
+    const SRTT: usize = 80;
+    let mut records = records();
+    let last = records[records.len() - 1][..8].to_vec();
+    let first = records.iter_mut().find(|one| one[KIND] == RETRANSMITTED && one[..8] == last).unwrap();
+    (first[STATE], first[FLAGS], first[RETRANSMITS]) = (4, first[FLAGS] | 2, 1);
+    let [srtt, variation] = [40_000_u32, 200_000].map(u32::to_ne_bytes);
+    first[SRTT..SRTT + 9].copy_from_slice(&[&srtt[..], &variation, &[1]].concat());
+    let all = judged(&records);
+    let timeouts: Vec<_> = all.iter().filter(|one| one.cause == Cause::Rto).collect();
+    let [timeout] = &timeouts[..] else { panic!("{all:?}") };
+    assert_eq!(timeout.replayed.trigger.as_ref().and_then(|trigger| trigger.timer_ms), Some(480.0));
+    assert!(timeout.replayed.f_rto.is_some(), "{timeout:?}");
 }
 
 #[test]

@@ -359,6 +359,7 @@ def watch() -> Schema:
         **dict.fromkeys(("undone_after_ms", "since_first_ms", "answered_ms", "flight_back_ms"), maybe(NUM)),
         "window_lost_bytes": maybe(INT),
         "trigger": maybe(trigger),
+        "f_rto": maybe(word("detected", "missed", "open")),
     }
     return record(row)
 

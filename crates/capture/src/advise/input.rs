@@ -4,7 +4,7 @@ use crate::quic::LossVerdict;
 use crate::report::Report;
 use crate::result::{Cause, DetectorVerdict, End, Retransmission, Trigger, Verdict};
 use eifel_recovery::detect::linux::SPURIOUS_RTO;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A retransmission, or a packet that QUIC declared lost.
@@ -31,7 +31,8 @@ pub struct Resent {
 }
 
 /// What F-RTO makes of a timeout, over the ACKs of a sender without it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ByFRto {
     /// In Linux's form it calls the timeout spurious.
     Detected,
@@ -39,6 +40,18 @@ pub enum ByFRto {
     Missed,
     /// It does not judge: go-back-N repeated data in the place of the new data that it sends.
     Open,
+}
+
+impl ByFRto {
+    /// Returns what the registry's detectors said of a timeout.
+    pub fn of(timeout: &Retransmission) -> Self {
+        let told = |is: fn(&DetectorVerdict) -> bool| timeout.first_told.iter().any(is);
+        match () {
+            () if told(|told| told.reason == SPURIOUS_RTO) => Self::Detected,
+            () if told(|told| told.detector.starts_with("f-rto") && !told.spurious) => Self::Missed,
+            () => Self::Open,
+        }
+    }
 }
 
 impl Resent {
@@ -85,12 +98,6 @@ pub fn of_report(report: &Report) -> Vec<Resent> {
 }
 
 fn of_retransmission(place: usize, one: &Retransmission) -> Resent {
-    let told = |is: fn(&DetectorVerdict) -> bool| one.first_told.iter().any(is);
-    let by_f_rto = match () {
-        () if told(|told| told.reason == SPURIOUS_RTO) => ByFRto::Detected,
-        () if told(|told| told.detector.starts_with("f-rto") && !told.spurious) => ByFRto::Missed,
-        () => ByFRto::Open,
-    };
     Resent {
         sender: one.connection * 2 + u64::from(one.sender == End::Server),
         place,
@@ -101,7 +108,7 @@ fn of_retransmission(place: usize, one: &Retransmission) -> Resent {
         since_first_ms: one.timing.since_first_ms,
         answered_ms: one.timing.answered_ms.filter(|_| !one.timing.answered_as_duplicate),
         trigger: one.timing.trigger.as_deref().cloned(),
-        by_f_rto: Some(by_f_rto),
+        by_f_rto: Some(ByFRto::of(one)),
         is_quic: false,
     }
 }
@@ -123,6 +130,7 @@ struct Line {
     since_first_ms: Option<f64>,
     answered_ms: Option<f64>,
     trigger: Option<Trigger>,
+    f_rto: Option<ByFRto>,
 }
 
 /// Reads the record of a watch: the lines of `eifel watch --json`.
@@ -167,7 +175,7 @@ pub fn of_watch(text: &str) -> Result<Vec<Resent>, String> {
             since_first_ms: line.since_first_ms,
             answered_ms: line.answered_ms,
             trigger: line.trigger,
-            by_f_rto: None,
+            by_f_rto: line.f_rto,
             is_quic: false,
         });
     }
