@@ -344,7 +344,7 @@ def counters() -> Schema:
 
 def watch() -> Schema:
     """Returns the schema of a retransmission's line."""
-    times = ("timer_ms", "smoothed_ms", "variation_ms", "rtt_min_ms", "overtaken_ms")
+    times = ("timer_ms", "probed_ms", "smoothed_ms", "variation_ms", "rtt_min_ms", "overtaken_ms")
     trigger = record(
         {**dict.fromkeys(times, maybe(NUM)), "quiet_ms": NUM, "segments": INT, "reports_ms": maybe(array(NUM))}
     )

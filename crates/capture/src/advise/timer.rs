@@ -58,13 +58,12 @@ fn silences<'a>(ordered: &[&'a Resent], settings: &Settings) -> Vec<Silence<'a>>
             Cause::Rto => match last.filter(|last| last.goes_on_with(one)) {
                 Some(last) => last.expiries.push(one),
                 None => {
-                    let is_probe = |other: &&Resent| {
-                        of_sender(other)
-                            && other.cause == Cause::Tlp
-                            && other.number == one.number
-                            && other.since_first_ms.is_some_and(|waited| waited + TICKS >= settings.rto_min_ms)
+                    let is_probe =
+                        |other: &&Resent| of_sender(other) && other.cause == Cause::Tlp && other.number == one.number;
+                    let probed = match before.filter(is_probe) {
+                        Some(probe) => is_in_place(timer_ms(probe), probe, settings),
+                        None => was_probed(one, settings),
                     };
-                    let probed = before.filter(is_probe).is_some() || waited_twice(one, settings);
                     silences.push(Silence { expiries: vec![one], probed, repeats: 0 });
                 }
             },
@@ -80,13 +79,28 @@ fn silences<'a>(ordered: &[&'a Resent], settings: &Settings) -> Vec<Silence<'a>>
     silences
 }
 
-/// Returns whether the data had waited for two timers, though this is their first timeout. New data push a probe
-/// back until the timeout is due, and then it takes the timeout's place; no packet tells it from other new data.
-fn waited_twice(one: &Resent, settings: &Settings) -> bool {
-    let Some(trigger) = &one.trigger else { return false };
-    let added = trigger.variation_ms.unwrap_or_default().max(settings.rto_min_ms);
-    let timeout = trigger.smoothed_ms.map(|smoothed| smoothed + added);
-    timeout.zip(one.since_first_ms).is_some_and(|(timeout, waited)| waited > TWICE * timeout)
+/// Returns how long the timer of a retransmission had run, in milliseconds.
+fn timer_ms(one: &Resent) -> Option<f64> {
+    one.trigger.as_ref().and_then(|trigger| trigger.timer_ms).or(one.since_first_ms)
+}
+
+/// Returns whether a probe left when the timeout was due: after the timer had run for `ran` milliseconds.
+fn is_in_place(ran: Option<f64>, one: &Resent, settings: &Settings) -> bool {
+    ran.is_some_and(|ran| ran + TICKS >= timeout_ms(one, settings).unwrap_or(settings.rto_min_ms))
+}
+
+/// Returns the sender's timeout at a retransmission, in milliseconds.
+fn timeout_ms(one: &Resent, settings: &Settings) -> Option<f64> {
+    let trigger = one.trigger.as_ref()?;
+    Some(trigger.smoothed_ms? + trigger.variation_ms.unwrap_or_default().max(settings.rto_min_ms))
+}
+
+/// Returns whether a probe of new data took the place of the timeout. New data push a probe back until the timeout is
+/// due, and where they do not stop before, no packet tells it from them: then the timer seems to run twice.
+fn was_probed(one: &Resent, settings: &Settings) -> bool {
+    let probed = one.trigger.as_ref().and_then(|trigger| trigger.probed_ms);
+    let twice = timer_ms(one).zip(timeout_ms(one, settings)).is_some_and(|(ran, timeout)| ran > TWICE * timeout);
+    twice || is_in_place(probed, one, settings)
 }
 
 impl Silence<'_> {
@@ -100,7 +114,7 @@ impl Silence<'_> {
         let least = settings.rto_min_ms;
         let first = self.expiries[0];
         let trigger = first.trigger.as_ref();
-        let ran = trigger.and_then(|trigger| trigger.timer_ms).or(first.since_first_ms)?;
+        let ran = timer_ms(first)?;
         let ran = if self.probed { first.since_first_ms.map_or(ran, |waited| ran.min(waited / 2.0)) } else { ran };
         if ran + TICKS < least {
             return None;
@@ -229,9 +243,25 @@ mod tests {
             ..timeout
         };
         assert_eq!(of(&[probe.clone(), timeout.clone()], 231.0), [Fate::NeedlessGone { repeats: 0 }]);
-        let early = Resent { since_first_ms: Some(100.0), ..probe };
+        let early = Resent { trigger: Some(Trigger { timer_ms: Some(100.0), ..Trigger::default() }), ..probe };
         let timeout = Resent { since_first_ms: Some(350.0), answered_ms: Some(410.0), ..timeout };
         assert_eq!(of(&[early, timeout], 231.0), [Fate::NeedlessLeft]);
+    }
+
+    #[test]
+    fn a_probe_of_new_data_moves_the_timeout_only_if_it_took_its_place() {
+        // The probe set the timer, which ran 250 ms; the ACK came 60 ms later.
+        let after = |probed| {
+            let trigger = Trigger {
+                timer_ms: Some(250.0),
+                probed_ms: Some(probed),
+                smoothed_ms: Some(50.0),
+                ..Trigger::default()
+            };
+            [Resent { trigger: Some(trigger), ..timeout(Verdict::Spurious, 500.0, 560.0) }]
+        };
+        assert_eq!(of(&after(241.0), 231.0), [Fate::NeedlessLeft]);
+        assert_eq!(of(&after(242.0), 231.0), [Fate::NeedlessGone { repeats: 0 }]);
     }
 
     #[test]

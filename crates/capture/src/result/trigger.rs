@@ -10,6 +10,8 @@ pub struct Trigger {
     /// outstanding, by a tail-loss probe, or by another retransmission. `None` with QUIC, whose timer declares
     /// nothing lost.
     pub timer_ms: Option<f64>,
+    /// Milliseconds that it had run before, if a tail-loss probe of new data set it.
+    pub probed_ms: Option<f64>,
     /// Milliseconds since the sender last sent anything.
     pub quiet_ms: f64,
     /// Smoothed round trip, and four times its variation (RFC 6298), in milliseconds. `None` without samples.

@@ -11,6 +11,8 @@ const KERNEL: [(&str, &str); 3] =
     [("net/ipv4/tcp_no_metrics_save", "1"), ("net/ipv4/tcp_sack", "1"), ("net/ipv4/tcp_dsack", "1")];
 /// The smallest timeout of a stock kernel, in milliseconds.
 pub(super) const RTO_MIN_MS: f64 = 200.0;
+/// How long a scenario sends, in seconds. A count has to be large before a tenth of it means something.
+const SENDS_S: f64 = 30.0;
 /// The knobs, in turn.
 const KNOBS: [Knob; 3] = [Knob::SmallestRto, Knob::DuplicateThreshold, Knob::FRto];
 
@@ -33,18 +35,19 @@ impl Change {
         let knob = KNOBS[number as usize % KNOBS.len()];
         let path = Drawn {
             rtt_ms: log(&mut draws, (5.0, 120.0)),
-            rate_bps: log(&mut draws, (2.0, 40.0)) * 1e6,
+            rate_bps: log(&mut draws, (4.0, 40.0)) * 1e6,
             seed: seed.wrapping_add(number.into()),
         };
-        let flows = 2 + draws.below(5) as u32;
+        let flows = 8 + draws.below(17) as u32;
         let (class, elements, holds, pattern) = match knob {
             Knob::DuplicateThreshold => {
-                let bytes = (path.rate_bps / 8.0 * 3.0 / f64::from(flows)) as u64;
+                let bytes = (path.rate_bps / 8.0 * SENDS_S / f64::from(flows)) as u64;
                 (Class::ReorderByCount, path.reordering(&mut draws), String::new(), Pattern::Bulk { bytes })
             }
             _ => {
                 let (holds, ends_s) = holds(&mut draws);
-                (Class::Spike, losses(&mut draws), holds, messages(&mut draws, ends_s))
+                let each_bps = path.rate_bps * log(&mut draws, (0.2, 0.7)) / f64::from(flows);
+                (Class::Spike, losses(&mut draws), holds, messages(&mut draws, ends_s, each_bps))
             }
         };
         let mut kernel: Vec<(&'static str, String)> = KERNEL.map(|(key, value)| (key, value.to_owned())).into();
@@ -137,9 +140,9 @@ fn losses(draws: &mut Stream) -> String {
 fn holds(draws: &mut Stream) -> (String, f64) {
     let mut text = "[[spike]]\nlinks = [\"first\"]\nholds = \"sending\"\nat = [".to_owned();
     let mut at = 1.0;
-    for number in 0..6 + draws.below(3) {
+    while at < SENDS_S {
         let length = log(draws, (0.15, 1.5));
-        let comma = if number > 0 { ", " } else { "" };
+        let comma = if at > 1.0 { ", " } else { "" };
         // Writing to a string does not fail.
         let _ = write!(text, "{comma}{{ start_s = {at:.3}, length_s = {length:.3} }}");
         at += length + 1.0 + draws.unit();
@@ -147,11 +150,11 @@ fn holds(draws: &mut Stream) -> (String, f64) {
     (text + "]\n", at)
 }
 
-/// Returns an application that always has something under way.
-fn messages(draws: &mut Stream, ends_s: f64) -> Pattern {
-    let pause_ms = 3 + draws.below(15);
-    let count = (ends_s * 1e3 / pause_ms as f64) as u32;
-    Pattern::Messages { count, bytes: 200 + draws.below(2500), pause_ms }
+/// Returns an application that has something under way in every hold, with this rate.
+fn messages(draws: &mut Stream, ends_s: f64, rate_bps: f64) -> Pattern {
+    let bytes = 200 + draws.below(2500);
+    let pause_ms = ((bytes as f64 * 8.0 / rate_bps * 1e3) as u64).clamp(3, 100);
+    Pattern::Messages { count: (ends_s * 1e3 / pause_ms as f64) as u32, bytes, pause_ms }
 }
 
 /// Draws between two bounds, each order of magnitude equally likely.

@@ -25,9 +25,11 @@ impl Triggers {
     /// Adds a retransmission. `shortest` is the shortest round trip in nanoseconds.
     pub(super) fn add(&mut self, resent: &Retransmitted, mss: u32, shortest: Option<u64>) {
         let ms = |nanos: u64| nanos as f64 / 1e6;
-        let set = resent.timer_set.1.max(self.last).max(self.probed).min(resent.now);
+        let before = resent.timer_set.1.max(self.last);
+        let set = before.max(self.probed).min(resent.now);
         let trigger = Trigger {
             timer_ms: Some(ms(resent.now - set)),
+            probed_ms: self.probed.checked_sub(before).filter(|ran| *ran > 0).map(ms),
             quiet_ms: ms(resent.now.saturating_sub(resent.last_sent)),
             smoothed_ms: resent.estimate.map(|(smoothed, _)| ms(smoothed)),
             variation_ms: resent.estimate.map(|(_, variation)| ms(4 * variation)),
