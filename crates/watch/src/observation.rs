@@ -77,6 +77,8 @@ pub struct Replayed {
     pub since_first_ms: Option<f64>,
     /// Milliseconds from the first transmission to the first ACK that covers it.
     pub answered_ms: Option<f64>,
+    /// Whether that ACK reports a duplicate of it too.
+    pub answered_as_duplicate: bool,
     pub window_lost_bytes: Option<u64>,
     pub flight_back_ms: Option<f64>,
     /// What made it leave: `eifel advise` judges other settings by it. Round trips are the kernel's own.
@@ -264,6 +266,7 @@ impl Judged {
         self.replayed = Replayed {
             since_first_ms: one.timing.since_first_ms,
             answered_ms: one.timing.answered_ms,
+            answered_as_duplicate: one.timing.answered_as_duplicate,
             window_lost_bytes: one.effect.window_lost_bytes,
             flight_back_ms: one.effect.flight_back_ms,
             trigger,

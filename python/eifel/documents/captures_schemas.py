@@ -358,6 +358,7 @@ def watch() -> Schema:
         "kernel_undid": maybe(BOOL),
         **dict.fromkeys(("undone_after_ms", "since_first_ms", "answered_ms", "flight_back_ms"), maybe(NUM)),
         "window_lost_bytes": maybe(INT),
+        "answered_as_duplicate": BOOL,
         "trigger": maybe(trigger),
         "f_rto": maybe(word("detected", "missed", "open")),
     }

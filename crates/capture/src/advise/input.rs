@@ -7,6 +7,9 @@ use eifel_recovery::detect::linux::SPURIOUS_RTO;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// For how long a receiver may delay an ACK, in milliseconds (RFC 5681, section 4.2).
+const LONGEST_DELAYED_ACK_MS: f64 = 500.0;
+
 /// A retransmission, or a packet that QUIC declared lost.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Resent {
@@ -24,6 +27,8 @@ pub struct Resent {
     /// them.
     pub since_first_ms: Option<f64>,
     pub answered_ms: Option<f64>,
+    /// Whether that ACK reports a duplicate of them too. One of the original alone may have come later.
+    pub answered_as_duplicate: bool,
     pub trigger: Option<Trigger>,
     /// What F-RTO makes of its timeout. `None` if that was not asked.
     pub by_f_rto: Option<ByFRto>,
@@ -57,7 +62,14 @@ impl ByFRto {
 impl Resent {
     /// Returns how long after this transmission the ACK came that covers its data, in milliseconds.
     pub(super) fn answered_after_ms(&self) -> Option<f64> {
-        Some(self.answered_ms? - self.since_first_ms?)
+        self.answer_after_ms().filter(|_| !self.answered_as_duplicate).map(|(soonest, _)| soonest)
+    }
+
+    /// Returns how long after this transmission an ACK of the original alone would have come, in milliseconds: at the
+    /// soonest and at the latest.
+    pub(super) fn answer_after_ms(&self) -> Option<(f64, f64)> {
+        let soonest = self.answered_ms? - self.since_first_ms?;
+        Some((soonest, soonest + if self.answered_as_duplicate { LONGEST_DELAYED_ACK_MS } else { 0.0 }))
     }
 }
 
@@ -89,6 +101,7 @@ pub fn of_report(report: &Report) -> Vec<Resent> {
             },
             since_first_ms: since(packet.time_ms),
             answered_ms: packet.acknowledged_ms.and_then(since),
+            answered_as_duplicate: false,
             trigger: later.map(|later| Trigger { reports_ms: Some(later.reports_ms.clone()), ..Trigger::default() }),
             by_f_rto: None,
             is_quic: true,
@@ -106,7 +119,8 @@ fn of_retransmission(place: usize, one: &Retransmission) -> Resent {
         cause: one.cause,
         verdict: one.verdict,
         since_first_ms: one.timing.since_first_ms,
-        answered_ms: one.timing.answered_ms.filter(|_| !one.timing.answered_as_duplicate),
+        answered_ms: one.timing.answered_ms,
+        answered_as_duplicate: one.timing.answered_as_duplicate,
         trigger: one.timing.trigger.as_deref().cloned(),
         by_f_rto: Some(ByFRto::of(one)),
         is_quic: false,
@@ -129,6 +143,8 @@ struct Line {
     verdict: String,
     since_first_ms: Option<f64>,
     answered_ms: Option<f64>,
+    #[serde(default)]
+    answered_as_duplicate: bool,
     trigger: Option<Trigger>,
     f_rto: Option<ByFRto>,
 }
@@ -174,6 +190,7 @@ pub fn of_watch(text: &str) -> Result<Vec<Resent>, String> {
             verdict,
             since_first_ms: line.since_first_ms,
             answered_ms: line.answered_ms,
+            answered_as_duplicate: line.answered_as_duplicate,
             trigger: line.trigger,
             by_f_rto: line.f_rto,
             is_quic: false,
@@ -196,6 +213,7 @@ pub(super) mod tests {
             verdict,
             since_first_ms: None,
             answered_ms: None,
+            answered_as_duplicate: false,
             trigger: None,
             by_f_rto: None,
             is_quic: false,

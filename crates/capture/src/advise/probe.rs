@@ -42,10 +42,10 @@ fn expires(one: &Resent, settings: &Settings) -> Option<f64> {
 }
 
 fn fate(one: &Resent, settings: &Settings) -> Fate {
-    match (one.verdict, expires(one, settings), one.answered_after_ms()) {
-        (Verdict::Spurious, Some(expires), Some(after)) if after < expires => Fate::NeedlessGone { repeats: 0 },
+    match (one.verdict, expires(one, settings), one.answer_after_ms()) {
+        (Verdict::Spurious, Some(expires), Some((_, latest))) if latest < expires => Fate::NeedlessGone { repeats: 0 },
         // A needless timeout would take the probe's place.
-        (Verdict::Spurious, Some(_), Some(_)) => Fate::NeedlessLeft,
+        (Verdict::Spurious, Some(expires), Some((soonest, _))) if soonest >= expires => Fate::NeedlessLeft,
         (Verdict::Needed, Some(expires), _) => Fate::Needed(expires),
         _ => Fate::Undecidable,
     }

@@ -116,11 +116,14 @@ impl Silence<'_> {
         let trigger = first.trigger.as_ref();
         let ran = timer_ms(first)?;
         let ran = if self.probed { first.since_first_ms.map_or(ran, |waited| ran.min(waited / 2.0)) } else { ran };
-        if ran + TICKS < least {
-            return None;
-        }
         // Without a smoothed round trip the timeout is taken to be at its smallest.
         let smoothed = trigger.and_then(|trigger| trigger.smoothed_ms);
+        if ran + TICKS < least {
+            // New data and probes seem to have set the timer. Linux 6.18 lets it expire soon after them where it was due
+            // before, with at most one probe outstanding.
+            let due = least + smoothed.unwrap_or_default();
+            return first.since_first_ms.filter(|waited| waited + TICKS >= due).map(|_| least);
+        }
         let added = smoothed.map_or(least, |smoothed| ran - smoothed);
         Some(if added <= least + TICKS.max(least / 10.0) { least } else { added })
     }
@@ -142,8 +145,8 @@ impl Silence<'_> {
     fn least_values<'a>(&'a self, settings: &Settings) -> impl Iterator<Item = f64> + use<'a> {
         let added = self.added(settings);
         let value = move |(index, one): (usize, &&Resent)| {
-            let after = one.answered_after_ms().filter(|_| one.verdict == Verdict::Spurious)?;
-            Some(added? + after / self.moves(index))
+            let (_, latest) = one.answer_after_ms().filter(|_| one.verdict == Verdict::Spurious)?;
+            Some(added? + latest / self.moves(index))
         };
         self.expiries.iter().enumerate().filter_map(value)
     }
@@ -152,11 +155,11 @@ impl Silence<'_> {
         let Some(added) = self.added(settings) else { return vec![Fate::Undecidable; self.expiries.len()] };
         let longer = (value - added).max(0.0);
         let last_needed = self.expiries.iter().rposition(|one| one.verdict == Verdict::Needed);
-        let fate = |(index, one): (usize, &&Resent)| match (one.verdict, one.answered_after_ms()) {
-            (Verdict::Spurious, Some(after)) if after < longer * self.moves(index) => {
+        let fate = |(index, one): (usize, &&Resent)| match (one.verdict, one.answer_after_ms()) {
+            (Verdict::Spurious, Some((_, latest))) if latest < longer * self.moves(index) => {
                 Fate::NeedlessGone { repeats: if index == 0 { self.repeats } else { 0 } }
             }
-            (Verdict::Spurious, Some(_)) => Fate::NeedlessLeft,
+            (Verdict::Spurious, Some((soonest, _))) if soonest >= longer * self.moves(index) => Fate::NeedlessLeft,
             // The data wait until the last of them: earlier ones delay nothing more.
             (Verdict::Needed, _) if Some(index) == last_needed => Fate::Needed(longer * self.units(index)),
             (Verdict::Needed, _) => Fate::Needed(0.0),
@@ -198,6 +201,15 @@ mod tests {
         let curve = curve(&[&one[0]], &Settings::default(), &Asked::new());
         assert_eq!(curve.points.iter().map(|point| point.value).collect::<Vec<_>>(), [261.0]);
         assert_eq!(curve.commands[1], "sysctl -w net.ipv4.tcp_rto_min_us=261000");
+    }
+
+    #[test]
+    fn an_ack_that_reports_the_duplicate_too_may_have_waited_for_it() {
+        // The timer ran 250 ms; the ACK came 60 ms later, and that of the original alone up to half a second after.
+        let one = [Resent { answered_as_duplicate: true, ..timeout(Verdict::Spurious, 250.0, 310.0) }];
+        assert_eq!(of(&one, 260.0), [Fate::NeedlessLeft]);
+        assert_eq!([of(&one, 261.0), of(&one, 760.0)], [[Fate::Undecidable]; 2]);
+        assert_eq!(of(&one, 761.0), [Fate::NeedlessGone { repeats: 0 }]);
     }
 
     #[test]
@@ -262,6 +274,17 @@ mod tests {
         };
         assert_eq!(of(&after(241.0), 231.0), [Fate::NeedlessLeft]);
         assert_eq!(of(&after(242.0), 231.0), [Fate::NeedlessGone { repeats: 0 }]);
+    }
+
+    #[test]
+    fn a_timeout_soon_after_a_probe_was_due_before() {
+        let after = |waited| {
+            let trigger = Trigger { timer_ms: Some(70.0), smoothed_ms: Some(50.0), ..Trigger::default() };
+            [Resent { trigger: Some(trigger), ..timeout(Verdict::Spurious, waited, waited + 60.0) }]
+        };
+        assert_eq!(of(&after(241.0), 261.0), [Fate::Undecidable]);
+        assert_eq!(of(&after(310.0), 260.0), [Fate::NeedlessLeft]);
+        assert_eq!(of(&after(310.0), 261.0), [Fate::NeedlessGone { repeats: 0 }]);
     }
 
     #[test]

@@ -13,6 +13,9 @@ const KERNEL: [(&str, &str); 3] =
 pub(super) const RTO_MIN_MS: f64 = 200.0;
 /// How long a scenario sends, in seconds. A count has to be large before a tenth of it means something.
 const SENDS_S: f64 = 30.0;
+/// The longest hold of a path, in seconds, and the smallest message, in bytes.
+const LONGEST_HOLD_S: f64 = 1.5;
+const SMALLEST_BYTES: f64 = 200.0;
 /// The knobs, in turn.
 const KNOBS: [Knob; 3] = [Knob::SmallestRto, Knob::DuplicateThreshold, Knob::FRto];
 
@@ -105,7 +108,11 @@ struct Drawn {
 impl Drawn {
     fn scenario(&self, elements: &str, holds: &str) -> String {
         let way_ms = self.rtt_ms / 2.0;
-        let queue = (self.rate_bps * self.rtt_ms / 1e3 / 8.0 / 1500.0).max(100.0);
+        let queue = match holds {
+            "" => (self.rate_bps * self.rtt_ms / 1e3 / 8.0 / 1500.0).max(100.0),
+            // A hold fills it: a timeout's retransmission that is dropped there says nothing of its original.
+            _ => self.rate_bps * LONGEST_HOLD_S / 8.0 / SMALLEST_BYTES,
+        };
         format!(
             "duration_s = 60\nseed = {}\n\
              [[node]]\nname = \"sender\"\n[[node]]\nname = \"receiver\"\n\
@@ -141,7 +148,7 @@ fn holds(draws: &mut Stream) -> (String, f64) {
     let mut text = "[[spike]]\nlinks = [\"first\"]\nholds = \"sending\"\nat = [".to_owned();
     let mut at = 1.0;
     while at < SENDS_S {
-        let length = log(draws, (0.15, 1.5));
+        let length = log(draws, (0.15, LONGEST_HOLD_S));
         let comma = if at > 1.0 { ", " } else { "" };
         // Writing to a string does not fail.
         let _ = write!(text, "{comma}{{ start_s = {at:.3}, length_s = {length:.3} }}");
@@ -152,7 +159,7 @@ fn holds(draws: &mut Stream) -> (String, f64) {
 
 /// Returns an application that has something under way in every hold, with this rate.
 fn messages(draws: &mut Stream, ends_s: f64, rate_bps: f64) -> Pattern {
-    let bytes = 200 + draws.below(2500);
+    let bytes = SMALLEST_BYTES as u64 + draws.below(2500);
     let pause_ms = ((bytes as f64 * 8.0 / rate_bps * 1e3) as u64).clamp(3, 100);
     Pattern::Messages { count: (ends_s * 1e3 / pause_ms as f64) as u32, bytes, pause_ms }
 }
