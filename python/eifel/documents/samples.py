@@ -56,8 +56,6 @@ NUMBERS = (
     *("timeouts", "spurious_timeouts", "fast_retransmits", "detected_spurious", "undos", "drops"),
 )
 """The compared numbers of a run. A run's summary may get others without making rows stale."""
-UNKNOWN = ("detectors.liars_found", "detectors.small_worlds")
-"""Artefacts whose rows may still be those that were stored before there were samples. They take up to hours."""
 
 
 def _some(many: Sequence[Any], most: int = MOST) -> list[Any]:
