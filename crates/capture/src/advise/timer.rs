@@ -98,7 +98,9 @@ fn timeout_ms(one: &Resent, settings: &Settings) -> Option<f64> {
 /// Returns whether a probe of new data took the place of the timeout. New data push a probe back until the timeout is
 /// due, and where they do not stop before, no packet tells it from them: then the timer seems to run twice.
 fn was_probed(one: &Resent, settings: &Settings) -> bool {
-    let probed = one.trigger.as_ref().and_then(|trigger| trigger.probed_ms);
+    // A timer that expired too soon for that was not set by those data.
+    let is_set = timer_ms(one).is_some_and(|ran| ran + TICKS >= settings.rto_min_ms);
+    let probed = one.trigger.as_ref().and_then(|trigger| trigger.probed_ms).filter(|_| is_set);
     let twice = timer_ms(one).zip(timeout_ms(one, settings)).is_some_and(|(ran, timeout)| ran > TWICE * timeout);
     twice || is_in_place(probed, one, settings)
 }
@@ -279,7 +281,8 @@ mod tests {
     #[test]
     fn a_timeout_soon_after_a_probe_was_due_before() {
         let after = |waited| {
-            let trigger = Trigger { timer_ms: Some(70.0), smoothed_ms: Some(50.0), ..Trigger::default() };
+            let trigger =
+                Trigger { timer_ms: Some(70.0), probed_ms: Some(242.0), smoothed_ms: Some(50.0), ..Trigger::default() };
             [Resent { trigger: Some(trigger), ..timeout(Verdict::Spurious, waited, waited + 60.0) }]
         };
         assert_eq!(of(&after(241.0), 261.0), [Fate::Undecidable]);
