@@ -20,6 +20,7 @@ __all__ = [
     "advise",
     "analyze",
     "analyze_bytes",
+    "analyze_each",
     "analyze_lines",
     "attack",
     "attacks",
@@ -312,6 +313,17 @@ class Run:
 
 def analyze(files: Sequence[Path | str], progress: Callable[[int, int], object] | None = None) -> Captures:
     """Analyses captures. Calls `progress` with the bytes read so far and the total, 0 if unknown."""
+
+def analyze_each(
+    file: Path | str,
+    take: Callable[[str], object],
+    progress: Callable[[int, int], object] | None = None,
+) -> str | None:
+    """Analyses one capture, and forgets each connection as soon as it is over.
+
+    Calls `take` with the retransmissions of such connections, a thousand at most: a JSON object with the keys
+    `connections` and `retransmissions` of a report. Returns why the file could not be read to its end, if so.
+    """
 
 def check_conditions(conditions: Sequence[str]) -> None:
     """Raises `CaptureError` if a condition of `--fail-if` is none."""

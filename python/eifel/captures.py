@@ -26,8 +26,8 @@ def repairs(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [row for row in report["retransmissions"] if row.get("cause") not in PROBES]
 
 
-def retransmissions_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Returns a report's retransmissions as a table, whose columns do not depend on the rows."""
+def retransmissions_schema() -> pa.Schema:
+    """Returns the columns of a report's retransmissions, which do not depend on the rows."""
     import pyarrow as pa
 
     answer = pa.struct(
@@ -41,8 +41,14 @@ def retransmissions_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
         *("capture", "frame", "time_s", "connection", "sender", "seq", "tsn", "bytes", "copy", "cause"),
         *("other_cause", "verdict", "confidence", "reason", "evidence_frame", "stack_noticed", "first_told"),
     ]
-    schema = pa.schema([(name, kinds[name]) for name in order])
-    return pa.Table.from_pylist(list(rows), schema=schema)
+    return pa.schema([(name, kinds[name]) for name in order])
+
+
+def retransmissions_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Returns a report's retransmissions as a table."""
+    import pyarrow as pa
+
+    return pa.Table.from_pylist(list(rows), schema=retransmissions_schema())
 
 
 class Analysis:

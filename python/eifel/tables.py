@@ -103,15 +103,14 @@ class Frame:
     """
 
     def __init__(self, source: pa.Table | Mapping[str, NDArray[Any]]) -> None:
-        self._table = source if isinstance(source, pa.Table) else None
-        self._columns: dict[str, NDArray[Any]] = {} if isinstance(source, pa.Table) else dict(source)
+        self._source = source
         self._names = list(source.column_names) if isinstance(source, pa.Table) else list(source)
+        self._columns: dict[str, NDArray[Any]] = {}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in self._columns:
-            if self._table is None:
-                raise KeyError(name)
-            self._columns[name] = _numpy(self._table.column(name))
+            column = self._source[name]
+            self._columns[name] = _numpy(column) if isinstance(self._source, pa.Table) else column
         return self._columns[name]
 
     def __contains__(self, name: str) -> bool:
@@ -121,7 +120,9 @@ class Frame:
         return iter(self._names)
 
     def __len__(self) -> int:
-        return self._table.num_rows if self._table is not None else len(next(iter(self._columns.values()), ()))
+        if isinstance(self._source, pa.Table):
+            return int(self._source.num_rows)
+        return len(self[self._names[0]]) if self._names else 0
 
     def where(self, **wanted: Any) -> Frame:
         """Returns the rows in which every named column has the given value (or one of a tuple of values)."""
@@ -132,7 +133,23 @@ class Frame:
 
     def rows(self, keep: NDArray[Any]) -> Frame:
         """Returns the rows selected by a mask or by row numbers."""
-        return Frame({name: self[name][keep] for name in self._names})
+        return Frame(_Rows(self, keep))
+
+
+class _Rows(Mapping[str, "NDArray[Any]"]):
+    """Some rows of a frame. Most columns of a selection are never read, so each is made when it is."""
+
+    def __init__(self, frame: Frame, keep: NDArray[Any]) -> None:
+        self.frame, self.keep = frame, keep
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return np.asarray(self.frame[name][self.keep])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.frame)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self.frame)
 
 
 def _numpy(column: pa.ChunkedArray) -> NDArray[Any]:

@@ -31,14 +31,15 @@ BEGIN_FIRST = (
     "test_bad_input",
     "test_wheel",
     "test_wireshark",
-    "test_truth",
 )
 """Files whose tests take longest: at the end, the other workers would wait for them."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts tests that are marked `alone` at the end: no other waits for them, nor they for a long one."""
     order = {name: place for place, name in enumerate(BEGIN_FIRST)}
-    items.sort(key=lambda item: order.get(item.path.stem, len(order)))
+    alone = {item.path for item in items if item.get_closest_marker("alone")}
+    items.sort(key=lambda item: (item.path in alone, order.get(item.path.stem, len(order))))
 
 
 @pytest.fixture(autouse=True)

@@ -7,13 +7,18 @@ import os
 import shutil
 import signal
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 import eifel
+from eifel import _engine
 from eifel.cli import BAD_INPUT, FAILED, OK, main
+from eifel.sweeps.executor import Cores, SweepError
 from eifel.sweeps.folder import Folder
 
 FAULTS = Path(__file__).parents[2] / "crates/capture/tests/faults"
@@ -41,7 +46,8 @@ def test_the_rows_are_those_of_each_capture_by_itself(captures: Path, tmp_path: 
     for file in sorted(captures.rglob("*.pcap")):
         name = file.relative_to(captures).as_posix()
         alone = eifel.analyze(file)
-        found = [row for row in rows.to_pylist() if row["file"] == name]
+        # A connection's rows come when it is over.
+        found = sorted((row for row in rows.to_pylist() if row["file"] == name), key=lambda row: row["frame"])
         ends = {one["connection"]: (one["client"], one["server"]) for one in alone.report["connections"]}
         expected = alone.retransmissions.drop_columns("capture").to_pylist()
         assert [(row["client"], row["server"]) for row in found] == [ends[row["connection"]] for row in expected]
@@ -64,16 +70,67 @@ def test_an_interrupted_analysis_goes_on_and_reads_no_finished_capture_again(
     # The progress of the third came before it was stored.
     assert len(list((tmp_path / "out").glob("*.parquet"))) == 2
     read: list[Path | str] = []
-    analyze = eifel.analyze
+    analyze_each = _engine.analyze_each
 
-    def noted(*files: Path | str) -> Any:
-        read.extend(files)
-        return analyze(*files)
+    def noted(file: Path | str, *rest: Any) -> Any:
+        read.append(file)
+        return analyze_each(file, *rest)
 
-    monkeypatch.setattr("eifel.captures.analyze", noted)
+    monkeypatch.setattr(_engine, "analyze_each", noted)
     eifel.analyze_folder(captures, out=tmp_path / "out")
     assert len(read) == len(NAMES) - 2
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_rows_are_written_before_the_file_is_read(
+    captures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = eifel.analyze_folder(captures, out=tmp_path / "whole").table()
+    monkeypatch.setattr("eifel.sweeps.captures.ROWS", 3)
+    parts = eifel.analyze_folder(captures, out=tmp_path / "parts")
+    assert parts.table().equals(whole)
+    for file in parts.path.glob("*.parquet"):
+        about = pq.ParquetFile(file).metadata
+        sizes = [about.row_group(number).num_rows for number in range(about.num_row_groups)]
+        assert sizes[:-1] == [3] * (len(sizes) - 1) and sizes[-1] < 3
+
+
+def test_an_error_of_a_caller_ends_the_analysis_of_a_file() -> None:
+    seen: list[str] = []
+
+    def take(found: str) -> None:
+        seen.append(found)
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        _engine.analyze_each(FAULTS / "ack_at_once_nots.pcap", take)
+    assert len(seen) == 1
+
+
+def test_a_shard_that_fails_stops_the_others() -> None:
+    began, stopped = Event(), Event()
+
+    class Failing:
+        number, runs = 0, 1
+
+        def do(self, threads: int | None = None, progress: Callable[[int, int], object] | None = None) -> bytes:
+            assert began.wait(10)
+            raise ValueError("failed")
+
+    class Endless(Failing):
+        def do(self, threads: int | None = None, progress: Callable[[int, int], object] | None = None) -> bytes:
+            assert progress is not None
+            began.set()
+            try:
+                while True:
+                    progress(0, 1)
+            except SweepError:
+                stopped.set()
+                raise
+
+    with pytest.raises(ValueError, match="failed"):
+        list(Cores(2).done([Failing(), Endless()], lambda _: None))
+    assert stopped.is_set()
 
 
 def test_captures_that_cannot_be_read_have_a_row_and_fail_the_command(

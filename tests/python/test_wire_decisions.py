@@ -11,5 +11,5 @@ pytestmark = [
 ]
 
 
-def test_the_kernels_decisions_are_compared_with_the_models() -> None:
-    measure(LONGEST)
+def test_the_kernels_decisions_are_compared_with_the_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    measure(LONGEST, monkeypatch)

@@ -11,6 +11,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::cell::RefCell;
 use std::io::{stderr, stdout};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -218,6 +219,44 @@ fn with_progress<T: Send>(
 #[pyo3(signature = (files, progress=None))]
 pub(crate) fn analyze(py: Python<'_>, files: Vec<PathBuf>, progress: Option<Py<PyAny>>) -> PyResult<Captures> {
     with_progress(py, progress, |progress| files::analyze(&files, progress)).map(|report| Captures { report })
+}
+
+/// The most retransmissions that [`analyze_each`] hands over together.
+const TOGETHER: usize = 1000;
+
+/// Analyses one capture, and forgets each connection as soon as it is over. Calls `take` with the retransmissions of
+/// such connections: a JSON object with the keys `connections` and `retransmissions` of a report. Calls `progress` as
+/// `analyze` does. Returns why the file could not be read to its end.
+#[pyfunction]
+#[pyo3(signature = (file, take, progress=None))]
+pub(crate) fn analyze_each(
+    py: Python<'_>,
+    file: PathBuf,
+    take: Py<PyAny>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Option<String>> {
+    fn text<T: serde::Serialize>(rows: &[T]) -> String {
+        serde_json::to_string(rows).unwrap_or_default()
+    }
+    let report = with_progress(py, progress, |progress| {
+        let raised = RefCell::new(None);
+        let report = files::stream(
+            &file,
+            &mut |read, all| if raised.borrow().is_some() { Err(String::new()) } else { progress(read, all) },
+            &mut |connections, retransmissions| {
+                for part in retransmissions.chunks(TOGETHER) {
+                    let mut raised = raised.borrow_mut();
+                    if raised.is_none() {
+                        let found =
+                            format!(r#"{{"connections":{},"retransmissions":{}}}"#, text(&connections), text(part));
+                        *raised = Python::attach(|py| take.call1(py, (found,)).err());
+                    }
+                }
+            },
+        );
+        raised.into_inner().map_or_else(|| report.map(Ok), |raised| Ok(Err(raised)))
+    })??;
+    Ok(report.captures.into_iter().find_map(|capture| capture.error))
 }
 
 /// Joins the captures of a path's places, given with their names in the order of the path. Calls

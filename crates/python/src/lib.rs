@@ -150,6 +150,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(own::watch_captures, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze, module)?)?;
     module.add_function(wrap_pyfunction!(captures::analyze_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(captures::analyze_each, module)?)?;
     module.add_function(wrap_pyfunction!(captures::check_conditions, module)?)?;
     module.add_function(wrap_pyfunction!(captures::failures, module)?)?;
     module.add_function(wrap_pyfunction!(captures::follow, module)?)?;

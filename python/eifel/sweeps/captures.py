@@ -9,20 +9,25 @@ eifel.analyze_folder("captures", out="judged").table()   # resumes where an earl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eifel.errors import BadInputError
 from eifel.sweeps import Executor, Folder, store
-from eifel.sweeps.folder import identity_of, sealed
+from eifel.sweeps.executor import Cores
+from eifel.sweeps.folder import identity_of, sealing
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ENDINGS = tuple(kind + packed for kind in (".pcap", ".pcapng", ".cap", ".snoop") for packed in ("", ".gz", ".zst"))
 """How the names of captures end. Other files of the folder are not read."""
+ROWS = 4096
+"""The rows that are written together."""
 
 
 @dataclass(frozen=True)
@@ -66,23 +71,37 @@ class Capture:
     runs: int = 1
 
     def do(self, threads: int | None = None, progress: Callable[[int, int], object] | None = None) -> bytes:
-        """Analyses the file, and returns its retransmissions as a Parquet file.
+        """Analyses the file on one core, and returns its retransmissions as a Parquet file.
 
-        The engine decides about threads. The last row of a file that could not be read, or not to its
-        end, has an `error` and nothing else.
+        Rows are written as soon as their connection is over, so memory does not grow with the file. The last
+        row of a file that could not be read, or not to its end, has an `error` and nothing else.
         """
         from eifel import _engine
-        from eifel.captures import analyze
 
-        report: Mapping[str, Any] = {"connections": [], "retransmissions": []}
-        try:
-            report = analyze(self.path).report
-            error: str | None = report["captures"][0]["error"]
-        except _engine.CaptureError as refused:
-            error = str(refused)
+        waiting: list[Mapping[str, Any]] = []
+        out = io.BytesIO()
+        with sealing(out, _schema(), self.of, self.number) as write:
+
+            def take(found: str) -> None:
+                waiting.extend(_rows(self.name, json.loads(found)))
+                while len(waiting) >= ROWS:
+                    write(waiting[:ROWS])
+                    del waiting[:ROWS]
+
+            def advance(_read: int, _all: int) -> None:
+                if progress is not None:
+                    progress(0, self.runs)
+
+            try:
+                error = _engine.analyze_each(self.path, take, advance)
+            except _engine.CaptureError as refused:
+                error = str(refused)
+            if error is not None:
+                waiting.append({"file": self.name, "error": error})
+            write(waiting)
         if progress is not None:
-            progress(1, 1)
-        return sealed(_table(self.name, report, error), self.of, self.number)
+            progress(self.runs, self.runs)
+        return out.getvalue()
 
 
 def analyze_folder(
@@ -97,8 +116,8 @@ def analyze_folder(
 
     Example: `eifel.analyze_folder("captures", out="judged").table()`.
 
-    Files that are stored in `out` already are not read again. `executor` does the work; `None` takes
-    one file after another on this machine. `progress(done, total)` counts files.
+    Files that are stored in `out` already are not read again. `executor` does the work; `None` uses all
+    cores of this machine, each for one file after another. `progress(done, total)` counts files.
 
     Raises BadInputError if there is no capture, or if `out` holds something else. Raises SweepError
     if the cluster is lost.
@@ -112,7 +131,7 @@ def analyze_folder(
     shards = (
         Capture(number, identity, str(absolute / plan.files[number][0]), plan.files[number][0]) for number in missing
     )
-    store(place, shards, executor, done=plan.runs - len(missing), total=plan.runs, progress=progress)
+    store(place, shards, executor or Cores(), done=plan.runs - len(missing), total=plan.runs, progress=progress)
     return place
 
 
@@ -130,24 +149,17 @@ def captures_in(folder: str | Path, out: Path) -> Captures:
     return Captures(top, tuple(found))
 
 
-def _table(name: str, report: Mapping[str, Any], error: str | None) -> pa.Table:
+def _schema() -> pa.Schema:
     import pyarrow as pa
 
-    from eifel.captures import retransmissions_table
+    from eifel.captures import retransmissions_schema
 
-    rows = retransmissions_table(report["retransmissions"]).drop_columns("capture")
-    ends = {one["connection"]: one for one in report["connections"]}
-    of_rows = [ends[row["connection"]] for row in report["retransmissions"]]
-    table = pa.table(
-        {
-            "file": pa.array([name] * len(of_rows), pa.string()),
-            "client": pa.array([one["client"] for one in of_rows], pa.string()),
-            "server": pa.array([one["server"] for one in of_rows], pa.string()),
-            **{column: rows[column] for column in rows.column_names},
-            "error": pa.nulls(len(of_rows), pa.string()),
-        }
-    )
-    if error is None:
-        return table
-    last = {column: [None] for column in table.column_names} | {"file": [name], "error": [error]}
-    return pa.concat_tables([table, pa.table(last, schema=table.schema)])
+    ends = [pa.field(name, pa.string()) for name in ("file", "client", "server")]
+    own = [field for field in retransmissions_schema() if field.name != "capture"]
+    return pa.schema([*ends, *own, pa.field("error", pa.string())])
+
+
+def _rows(name: str, found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yields the rows of connections that are over."""
+    ends = {one["connection"]: {"client": one["client"], "server": one["server"]} for one in found["connections"]}
+    return ({"file": name, **ends[row["connection"]], **row} for row in found["retransmissions"])

@@ -1,7 +1,11 @@
 """Executors of a sweep's shards: this machine, or a Dask cluster. Both return the same bytes."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
+from threading import Event
 from typing import Protocol
 
 from eifel import store
@@ -55,6 +59,40 @@ class Local:
 
             content = shard.do(self.threads, advance)
             yield shard.number, content
+
+
+class Cores:
+    """All cores of this machine, or some, each with one shard after another."""
+
+    def __init__(self, cores: int | None = None) -> None:
+        self.cores = cores or os.cpu_count() or 1
+
+    def done(self, shards: Iterable[Shard], progress: Callable[[int], object]) -> Iterator[Done]:
+        """Does the shards as cores become free."""
+        stopped = Event()
+
+        def advance(_done: int, _total: int) -> None:
+            if stopped.is_set():
+                raise SweepError("stopped")
+
+        waiting = iter(shards)
+        running: dict[Future[bytes], Shard] = {}
+        with ThreadPoolExecutor(self.cores) as pool:
+            try:
+                while True:
+                    for shard in islice(waiting, self.cores - len(running)):
+                        running[pool.submit(shard.do, 1, advance)] = shard
+                    if not running:
+                        return
+                    finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                    for future in finished:
+                        shard = running.pop(future)
+                        content = future.result()
+                        progress(shard.runs)
+                        yield shard.number, content
+            finally:
+                # After an error or an interrupt, no shard goes on.
+                stopped.set()
 
 
 class Dask:

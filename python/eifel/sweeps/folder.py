@@ -12,7 +12,8 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,6 +24,7 @@ from eifel.store import engine_build
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 MANIFEST = "sweep.json"
 SUMS = "shards.sha256"
@@ -226,12 +228,28 @@ def identity_of(design: Plan) -> str:
 
 def sealed(table: pa.Table, identity: str, number: int) -> bytes:
     """Returns a Parquet file that contains its shard's number and the identity of its sweep."""
+    out = io.BytesIO()
+    with _writer(out, table.schema, identity, number) as writer:
+        writer.write_table(table)
+    return out.getvalue()
+
+
+@contextmanager
+def sealing(
+    out: io.BytesIO, schema: pa.Schema, identity: str, number: int
+) -> Iterator[Callable[[Sequence[Mapping[str, Any]]], None]]:
+    """Writes what `sealed` returns part by part: yields a function that writes some rows."""
+    import pyarrow as pa
+
+    with _writer(out, schema, identity, number) as writer:
+        yield lambda rows: writer.write_table(pa.Table.from_pylist(list(rows), schema=writer.schema))
+
+
+def _writer(out: io.BytesIO, schema: pa.Schema, identity: str, number: int) -> pq.ParquetWriter:
     import pyarrow.parquet as pq
 
-    out = io.BytesIO()
     marks = {_IDENTITY: identity.encode(), _NUMBER: str(number).encode()}
-    pq.write_table(table.replace_schema_metadata(marks), out, compression="zstd")
-    return out.getvalue()
+    return pq.ParquetWriter(out, schema.with_metadata(marks), compression="zstd")
 
 
 def _read(content: bytes, identity: str, file: Path) -> pa.Table:
