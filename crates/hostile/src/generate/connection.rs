@@ -88,7 +88,6 @@ pub(super) fn endpoint_settings(dice: &mut Dice, top: &mut Table) {
     tcp.put("window_probe", *dice.one(&["data", "empty", "empty"]));
     tcp.put("fin_beyond_cwnd", dice.chance(0.5));
     tcp.put("time_wait", *dice.one(&["rfc9293", "reopens"]));
-    tcp.put("out_of_order_ack", *dice.one(&["alone", "with-data"]));
 }
 
 /// Adds a window scale that can announce the window.

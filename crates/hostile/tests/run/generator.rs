@@ -120,7 +120,6 @@ const FEATURES: &[Feature] = features! {
     10.0 "Nagle": "nagle" |value| value.as_bool() == Some(true);
     10.0 "empty window probes": "window_probe" |value| word(value, "empty");
     5.0 "a FIN whatever cwnd": "fin_beyond_cwnd" |value| value.as_bool() == Some(true);
-    5.0 "data that acknowledges data out of order": "out_of_order_ack" |value| word(value, "with-data");
     10.0 "delayed ACKs that wait for nothing": "delayed_ack_ms" |value| number(value) == 0.0;
     5.0 "ends that give up": "give_up_timeouts" |value| number(value) <= 15.0;
     3.0 "a user timeout": "user_timeout_s" |_| true;
