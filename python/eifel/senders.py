@@ -50,6 +50,8 @@ class Episode:
     """Bytes newly acknowledged by the ACK that settled it; 0 if no ACK did."""
     ece: bool
     """Whether that ACK carried ECN-Echo."""
+    ece_in_episode: bool
+    """Whether any ACK since the loss signal did."""
     loss_seen: bool
     """Whether the path has ever had a loss signal that was not judged spurious."""
     before_repair: Window

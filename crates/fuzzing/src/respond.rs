@@ -53,6 +53,7 @@ fn verdict(u: &mut Unstructured<'_>) -> Result<Verdict> {
         flight: magnitude(u, MOST_BYTES)?,
         acked,
         ece: u.arbitrary()?,
+        ece_in_episode: u.arbitrary()?,
         before_repair: Window { cwnd: 1, ssthresh: 1 },
         loss_seen: u.arbitrary()?,
         mss,

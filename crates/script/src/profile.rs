@@ -4,7 +4,9 @@ use eifel_base::time::Duration;
 use eifel_recovery::engine::Config;
 use eifel_recovery::registry::{Choice, Value};
 use eifel_tcp::Settings;
-use eifel_tcp::settings::{AckCount, Announce, EcnUse, TimeWait, TimestampSettings, WindowProbe, WindowScale};
+use eifel_tcp::settings::{
+    AckCount, Announce, EcnUse, OutOfOrderAck, TimeWait, TimestampSettings, WindowProbe, WindowScale,
+};
 
 /// A stack whose public scripts run unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -49,6 +51,7 @@ impl Profile {
                 settings.ecn = EcnUse::Answer;
                 settings.fin_beyond_cwnd = true;
                 settings.window_probe = WindowProbe::Empty;
+                settings.out_of_order_ack = OutOfOrderAck::WithData;
                 settings.timestamps = Some(TimestampSettings { required: false, ..TimestampSettings::default() });
                 settings
             }

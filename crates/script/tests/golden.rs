@@ -219,7 +219,7 @@ const VALUES: [&str; 38] = [
 ];
 
 /// Names of settings, `sysctl`s and options.
-const NAMES: [&str; 74] = [
+const NAMES: [&str; 75] = [
     "//: detect = ",
     "//: observe = ",
     "//: respond = ",
@@ -241,6 +241,7 @@ const NAMES: [&str; 74] = [
     "//: ack_every = ",
     "//: ack_delay_ms = ",
     "//: quick_acks = ",
+    "//: out_of_order_ack = ",
     "//: nagle = ",
     "//: fin_beyond_cwnd = ",
     "//: window_probe = ",

@@ -16,11 +16,12 @@ impl Connection {
     pub(crate) fn offer(&self, stamp: Option<Timestamp>) -> Offer {
         let end = if self.tail == Tail::Nothing { self.stream.end() } else { self.end_before_tail() };
         let limit = self.peer.limit;
-        let next = if self.is_next_full() { self.mss } else { self.last_length(end, limit) };
+        let full = self.full_segment();
+        let next = if self.is_next_full() { full } else { self.last_length(end, limit, full) };
         let finished = self.stream.is_finished();
         let bare_fin = finished && self.engine.nxt() + 1 == self.stream.end();
         let beyond_cwnd = bare_fin && self.rare.open_settings.fin_beyond_cwnd;
-        Offer { end, limit, next, weightless: u32::from(finished), beyond_cwnd, stamp }
+        Offer { end, limit, next, full, weightless: u32::from(finished), beyond_cwnd, stamp }
     }
 
     /// Returns whether the next segment is certainly full: data, record and peer's window all
@@ -34,10 +35,10 @@ impl Connection {
     /// if there is no data, or if the data waits for a larger window. The persist timer overrides
     /// that wait.
     #[inline(never)]
-    fn last_length(&self, end: u64, limit: u64) -> u32 {
+    fn last_length(&self, end: u64, limit: u64, full: u32) -> u32 {
         let nxt = self.engine.nxt();
         let (wanted, room) = (end.min(self.stream.whole()).saturating_sub(nxt), limit.saturating_sub(nxt));
-        let full = u64::from(self.mss);
+        let full = u64::from(full);
         let fits = wanted.min(full);
         // A FIN is added to the last segment even if that is full.
         let fits = if self.stream.is_finished() && wanted == fits + 1 { wanted } else { fits };

@@ -18,6 +18,8 @@ const SACK_HEAD: u32 = 4;
 /// SACK blocks that fit 40 bytes of options, with timestamps and without.
 const BLOCKS_WITH_TIMESTAMPS: usize = 3;
 const BLOCKS: usize = 4;
+/// The fewest bytes of payload beside SACK blocks. With a smaller MSS, data leaves without blocks.
+const LEAST_PAYLOAD: u32 = 8;
 
 impl Connection {
     /// Writes the next segment to send now into `segment`, and counts it as sent. Returns `None`,
@@ -184,6 +186,25 @@ impl Connection {
         match (stamp, &self.stamps) {
             (Some(Timestamp(value)), Some(stamps)) => Some(Timestamps { value, echo: stamps.echo() }),
             _ => None,
+        }
+    }
+
+    /// Returns the payload bytes of a full segment sent now. It is shorter while data carries SACK
+    /// blocks.
+    #[inline(always)]
+    pub(crate) fn full_segment(&self) -> u32 {
+        if self.receiver.has_blocks() { self.full_beside_blocks() } else { self.mss }
+    }
+
+    #[inline(never)]
+    fn full_beside_blocks(&self) -> u32 {
+        let most = if self.stamps.is_some() { BLOCKS_WITH_TIMESTAMPS } else { BLOCKS };
+        match self.receiver.blocks_beside_data().min(most) as u32 {
+            0 => self.mss,
+            blocks => {
+                let shorter = self.mss.saturating_sub(SACK_HEAD + SACK_BLOCK * blocks);
+                if shorter < LEAST_PAYLOAD { self.mss } else { shorter }
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use crate::delayed_ack::{AckPace, Due};
 use crate::reassembly::Reassembly;
 use crate::recv_stream::RecvStream;
 use crate::sack::SackReport;
-use crate::settings::{SackUse, Settings};
+use crate::settings::{OutOfOrderAck, SackUse, Settings};
 use crate::window::ReceiveWindow;
 
 /// The effect of a segment for the application.
@@ -41,6 +41,7 @@ pub(crate) struct Receiver {
     fin: u64,
     pace: AckPace,
     sack: SackUse,
+    out_of_order_ack: OutOfOrderAck,
     /// Bytes of window that limit the number of blocks beyond a gap.
     held: u32,
     /// `None` while all arrived data is in order, and no SACK block is left to report.
@@ -69,6 +70,7 @@ impl Receiver {
             fin: u64::MAX,
             pace: AckPace::new(&settings.acks, full_size),
             sack,
+            out_of_order_ack: settings.out_of_order_ack,
             held: u32::try_from(window.buffer()).unwrap_or(u32::MAX).max(settings.receive_window),
             out_of_order: None,
         }
@@ -142,7 +144,10 @@ impl Receiver {
         let (fin, end) = if second { (false, block.end - 1) } else { (fin, block.end) };
         // Positions beyond the window or beyond the FIN are cut off.
         let kept = end.min(self.window.edge).min(self.fin.saturating_add(1));
-        self.due.alone();
+        match self.out_of_order_ack {
+            OutOfOrderAck::Alone => self.due.alone(),
+            OutOfOrderAck::WithData => self.due.now(),
+        }
         if kept <= start.max(self.nxt) {
             self.note_duplicate(Block { start, end: end.min(self.nxt) });
             return Arrival::Nothing;
@@ -299,6 +304,16 @@ impl Receiver {
     #[inline]
     pub(crate) fn has_blocks(&self) -> bool {
         self.out_of_order.is_some()
+    }
+
+    /// Returns the number of SACK blocks for which a data segment becomes shorter.
+    pub(crate) fn blocks_beside_data(&self) -> usize {
+        match (&self.out_of_order, self.out_of_order_ack, self.sack) {
+            (Some(out_of_order), OutOfOrderAck::WithData, SackUse::Plain | SackUse::WithDuplicates) => {
+                out_of_order.queue.pieces() + usize::from(out_of_order.report.has_duplicate())
+            }
+            _ => 0,
+        }
     }
 
     /// Returns the SACK blocks of an acknowledgement, at most `room`.

@@ -42,9 +42,14 @@ impl SackReport {
         self.remembered = 0;
     }
 
+    /// Returns whether there is a duplicate to report.
+    pub(crate) fn has_duplicate(&self) -> bool {
+        self.duplicate.is_some()
+    }
+
     /// Returns whether there is neither a block nor a duplicate to report.
     pub(crate) fn is_empty(&self) -> bool {
-        self.duplicate.is_none() && self.remembered == 0
+        !self.has_duplicate() && self.remembered == 0
     }
 
     /// Returns at most `room` blocks in the order of the option. The duplicate comes first, then

@@ -181,6 +181,18 @@ pub enum TimeWait {
     Reopens,
 }
 
+/// How data that has arrived out of order is acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OutOfOrderAck {
+    /// By a segment without data, so that it counts as a duplicate ACK (RFC 5681, section 2). A data
+    /// segment carries SACK blocks only if it is short enough.
+    Alone,
+    /// As in Linux: by data that may leave at once, otherwise by a segment without data. While there
+    /// are SACK blocks, each data segment carries them, and is shorter by their length (RFC 9293,
+    /// section 3.7.1).
+    WithData,
+}
+
 /// How a zero window is probed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowProbe {
@@ -288,6 +300,7 @@ pub struct Settings {
     /// flags, in case the path drops segments with them (RFC 3168, section 6.1.1.1).
     pub ecn_syns: u32,
     pub acks: AckSettings,
+    pub out_of_order_ack: OutOfOrderAck,
     /// Whether a small segment waits while anything is unacknowledged (RFC 9293, section 3.7.4).
     pub nagle: bool,
     /// Whether a FIN without data is sent although cwnd is full, as in Linux: cwnd counts data, and
@@ -320,6 +333,7 @@ impl Default for Settings {
             ecn: EcnUse::Off,
             ecn_syns: 2,
             acks: AckSettings::default(),
+            out_of_order_ack: OutOfOrderAck::Alone,
             nagle: false,
             fin_beyond_cwnd: false,
             window_probe: WindowProbe::Data,

@@ -104,7 +104,7 @@ impl Connection {
     #[inline(never)]
     pub(crate) fn end_before_tail(&self) -> u64 {
         let (una, nxt, end) = (self.engine.una(), self.engine.nxt(), self.stream.end());
-        if self.stream.is_finished() || end.saturating_sub(nxt) >= u64::from(self.mss) {
+        if self.stream.is_finished() || end.saturating_sub(nxt) >= u64::from(self.full_segment()) {
             return end;
         }
         let free = match self.tail {

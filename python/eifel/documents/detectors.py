@@ -29,6 +29,7 @@ KEPT: Mapping[str, tuple[str, ...]] = {
     "detectors.neighbours": ("saved", "spurious_fast_retransmits"),
     "detectors.liars": (),
     "detectors.wire_liars": (),
+    "detectors.wire_parts": ("saved", "time_s"),
     "detectors.liars_found": ("gain",),
     "detectors.liars_fast": ("gain",),
     "detectors.liars_repair": ("gain",),
@@ -238,6 +239,31 @@ def neighbours(store: Stored) -> str:
     )
 
 
+_ON_WIRE: tuple[tuple[str, Any, bool], ...] = (
+    ("nothing", remedies.NOTHING, False),
+    ("a proxy", remedies.NOTHING, True),
+    ("Linux's detector and undo", LINUX, False),
+    ("the same, and a proxy", LINUX, True),
+    ("`eifel-f-rto-dsack`, Linux's undo", remedies.SHARED, False),
+)
+
+
+def neighbours_on_wire(store: Stored) -> str:
+    """Returns what a proxy and detection save with Linux's sender, by queue."""
+    name = "detectors.neighbours"
+    rows = []
+    for shown, remedy, proxy in _ON_WIRE:
+        keys = {"sender": LINUX, "remedy": remedy, "proxy": proxy}
+        cells = []
+        for queue in QUEUES:
+            saved, half = (of(store, name, "saved", queue=queue, **keys) for of in (mean, half_width))
+            cells.append("0" if shown == "nothing" else f"{saved:.1f} ± {half:.1f}")
+        again = mean(store, name, "spurious_fast_retransmits", queue=HOLDS, **keys)
+        rows.append([shown, *cells, f"{again:.1f}" if again else "0"])
+    head = ("Linux's sender", "nothing lost (150 packets)", "the window's tail lost (75)")
+    return table((*head, "spurious fast retransmits, nothing lost"), rows)
+
+
 LIES = (
     ("**the default**, Eifel by the original's timestamp, `forged-echo`", DEFAULT, "forged_echo"),
     ("the same, `guessed-echo`", DEFAULT, "guessed_echo"),
@@ -382,11 +408,12 @@ def proven(store: Stored) -> str:
     cell = partial(with_half, store, "detectors.proof")
     rows = []
     for path in dict.fromkeys(row["keys"]["path"] for row in store["detectors.proof"]["rows"]):
-        for recovery in proof.RECOVERIES:
+        for recovery in proof.SENDERS:
             keys = {"path": path, "recovery": recovery}
             gains = [cell("over_none", proof=which, **keys) for which in (proof.PLAIN, proof.DEFAULT)]
-            rows.append([path, f"`{recovery}`", *gains, cell("over_plain", proof=proof.DEFAULT, **keys)])
-    head = ("", "recovery", "plain comparison, over none", "the default, over none", "the default, over plain")
+            sender = "Linux's" if recovery == LINUX else f"the default, `{recovery}`"
+            rows.append([path, sender, *gains, cell("over_plain", proof=proof.DEFAULT, **keys)])
+    head = ("", "sender", "plain comparison, over none", "the default, over none", "the default, over plain")
     return table(head, rows)
 
 
@@ -397,6 +424,7 @@ BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     "bursts on wire": (DETECTORS, bursts_on_wire),
     "bursts": (DETECTORS, bursts),
     "responses on wire": (DETECTORS, responses_on_wire),
+    "neighbours on wire": (DETECTORS, neighbours_on_wire),
     "neighbours": (DETECTORS, neighbours),
     "wire lies": (LIARS, wire_lies),
     "lies": (LIARS, lies),

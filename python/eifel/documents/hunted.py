@@ -34,8 +34,10 @@ FEWEST = 1500
 BY_TIME = tuple(hunts.wrong(name, hunts.SELDOM) for name in ("min-rtt", "dual-rtt"))
 """Claims about detectors that docs/author.md advises against."""
 FEWER_ON_WIRE = 500
-"""The scenarios of the search for each of them, and for each detector there."""
+"""The scenarios of the search for each sender on Linux's wire, and for each detector there."""
 LINUX, SHARED = "linux", "eifel-f-rto-dsack"
+WRONG_ON_WIRE = ("f-rto-sack", "dsack", "eifel-timestamps", "eifel-or-f-rto", "min-rtt", "dual-rtt")
+"""The other detectors of that search."""
 SCENES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("reordering over a queue of two, window of five", "reordering-tiny-queue", {}),
     ("reordering over a queue of three, window of five", "reordering-small-queue", {}),
@@ -183,12 +185,12 @@ def scenes_table(stored: Mapping[str, Any]) -> str:
 def shares_table(stored: Mapping[str, Any]) -> str:
     """Returns the table of detectors, and the number of scenarios in which each is wrong."""
     rows = []
-    by_wire = {
-        f"`{name}`{where}": one
-        for name in (LINUX, SHARED)
-        for where, one in zip(("", ", on Linux's wire"), stored[f"wrong-{name}"], strict=True)
-    }
-    for name, one in (by_wire | {f"`{name}`": one for name, one in stored["wrong"].items()}).items():
+    own, on_wire = (
+        {name: stored[f"wrong-{name}"][place] for name in (LINUX, SHARED)} | stored[part]
+        for place, part in enumerate(("wrong", "wrong-wire"))
+    )
+    by_wire = {f"`{name}`, on Linux's wire": one for name, one in on_wire.items()}
+    for name, one in (by_wire | {f"`{name}`": one for name, one in own.items()}).items():
         worst = f"{100 * one['worst']:.0f} %" if one["worst"] > 0 else "none"
         rows.append([name, one["drawn"], f"{one['refuting']} ({share(one):.2f} %)", worst])
     return documents.table(("detector", "random scenarios", "wrong in", "worst found"), rows)
@@ -237,7 +239,18 @@ def quotes(stored: Mapping[str, Any]) -> list[tuple[str, str]]:
         f"comparison {found['eifel-timestamps (plain)']:.0f} %",
         f"that is {gained[1]:.0f} % over no detection where the default gains {gained[0]:.0f} %",
     ]
-    return [*((AUTHOR, sentence) for sentence in advice), *((HARM, sentence) for sentence in harm)]
+    pages = ((AUTHOR, (*advice, *_on_wire(stored))), (HARM, harm))
+    return [(page, sentence) for page, sentences in pages for sentence in sentences]
+
+
+def _on_wire(stored: Mapping[str, Any]) -> list[str]:
+    """Returns docs/author.md's sentences about random scenarios on Linux's wire."""
+    wrong = {name: share(one) for name, one in stored["wrong-wire"].items()}
+    return [
+        f"it was wrong about more than 1 % of the losses in {wrong['f-rto-sack']:.1f} % of the random scenarios there",
+        f"`min-rtt` was wrong about more than 1 % of the losses in {wrong['min-rtt']:.1f} % of the random scenarios "
+        f"there, `dual-rtt` in {wrong['dual-rtt']:.1f} %",
+    ]
 
 
 RECOVERY = ("rfc6675", "rack-tlp", "newreno-sack", "fack", "reno-sack", "newreno")
@@ -279,6 +292,10 @@ _SEARCHED: Mapping[str, Callable[[], Any]] = {
     f"wrong-{LINUX}": lambda: _wrong_by_wire(LINUX),
     f"wrong-{SHARED}": lambda: _wrong_by_wire(SHARED),
     "cut": lambda: _harm({one: {**hunts.DEFAULT, "respond": one} for one in CUT}, FEWEST),
+    "wrong-wire": lambda: {
+        name: _searched({name: hunts.wrong(name, hunts.SELDOM, profile=LINUX)}, FEWER_ON_WIRE)[name]
+        for name in WRONG_ON_WIRE
+    },
     "wire": lambda: _harm({name: sender for name, (_, sender) in pictures.WIRE.items()}, FEWER_ON_WIRE, LINUX),
 }
 

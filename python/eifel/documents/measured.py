@@ -30,6 +30,7 @@ from eifel.documents import (
     table,
     timers,
     undo,
+    wire_sentences,
     worlds,
 )
 from eifel.documents.stored import STORE, Stored, mean, row_of
@@ -432,6 +433,7 @@ def quotes(store: Stored) -> list[tuple[str, str]]:
         *((FINDINGS, sentence) for sentence in (*_dualrtt(store), *_spikes(store), *_reordering(store))),
         *_by_time(store),
         *sentences.quotes(store),
+        *wire_sentences.quotes(store),
         *timers.quotes(store),
         *worlds.quotes(store),
         *quoted(TIMERS, f"between a gain of {100 * max(gains):.0f} % and a loss of {-100 * min(gains):.0f} %"),

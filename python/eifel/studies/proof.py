@@ -9,6 +9,7 @@ from eifel.papers.artefact import Artefact, Claim, Column, Measured, Repeated, R
 from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies.cheating import ratio
+from eifel.studies.settings import LINUX
 
 NONE, PLAIN, DEFAULT = "none", "plain", "original"
 DETECT: Mapping[str, Any] = {NONE: "none", PLAIN: dict(rfc3522.PLAIN), DEFAULT: "eifel-timestamps"}
@@ -16,6 +17,8 @@ DETECT: Mapping[str, Any] = {NONE: "none", PLAIN: dict(rfc3522.PLAIN), DEFAULT: 
 proven by its own timestamp.
 """
 RECOVERIES = ("rfc6675", "rack-tlp")
+SENDERS = (LINUX, *RECOVERIES)
+"""Linux's sender, and the default with each loss recovery."""
 _SPIKE = {
     "links": ["bottleneck", "bottleneck-back"],
     "holds": "sending",
@@ -36,12 +39,16 @@ _PATHS: Mapping[str, tuple[Mapping[str, Any], tuple[Mapping[str, Any], ...]]] = 
 
 
 def scenario(path: str, recover: str, detect: str) -> dict[str, Any]:
-    """Returns a minute of bulk transfer with the default response and grant."""
+    """Returns a minute of bulk transfer with the default response and grant, or with Linux's.
+
+    Linux's timestamps are its clock's but for the default's proof, which needs distinct ones.
+    """
     trouble, spikes = _PATHS[path]
-    flow = main_flow(
-        application={"kind": "bulk", "endless": True},
-        sender={"detect": DETECT[detect], "respond": "rfc4015", "recover": recover},
-    )
+    ends: dict[str, Any] = {"sender": {"detect": DETECT[detect], "respond": "rfc4015", "recover": recover}}
+    if recover == LINUX:
+        distinct = {"timestamp_values": "distinct", "timestamp_granularity_ms": 0.001} if detect == DEFAULT else {}
+        ends = {"profile": LINUX, "sender": {"detect": DETECT[detect]}, "tcp": distinct}
+    flow = main_flow(application={"kind": "bulk", "endless": True}, **ends)
     link = {"rate_bps": 5_000_000, "delay_ms": 40, "queue": {"kind": "drop-tail", "packets": 60}, **trouble}
     return {"duration_s": 60, "point_to_point": link, "flow": [flow], **({"spike": list(spikes)} if spikes else {})}
 
@@ -75,7 +82,7 @@ ARTEFACT = Artefact(
     rows=tuple(
         Row({"path": path, "recovery": recover, "proof": detect}, scenario(path, recover, detect))
         for path in _PATHS
-        for recover in RECOVERIES
+        for recover in SENDERS
         for detect in DETECT
     ),
     method=Repeated(repetitions=100, measure=_measure),

@@ -23,6 +23,8 @@ pub struct Windows {
     before_repair: Window,
     /// Whether the cut of the last loss signal was undone.
     is_undone: bool,
+    /// Whether an ECN-Echo has arrived since the last loss signal.
+    ece_in_episode: bool,
 }
 
 impl Windows {
@@ -49,6 +51,7 @@ impl Windows {
             saved: None,
             before_repair: now,
             is_undone: false,
+            ece_in_episode: false,
         }))
     }
 
@@ -68,11 +71,12 @@ impl Windows {
         let loss = Loss { cause, flight, limit: self.now.cwnd, timeout_again: false };
         let reduced = self.congest.on_loss(&self.now, &loss, sender.view());
         self.saved = Some(Saved { window: self.now, reduced, flight, peer_window: u64::MAX, estimate: None });
-        (self.now, self.is_undone) = (reduced, false);
+        (self.now, self.is_undone, self.ece_in_episode) = (reduced, false, false);
     }
 
     /// Applies an ACK. Returns cwnd in segments if the ACK undid the cut.
     pub fn on_ack(&mut self, brought: &Brought, cause: Cause, sender: &Sender) -> Option<u64> {
+        self.ece_in_episode |= brought.ece;
         let undone = brought.undo.and(self.saved);
         if let Some(saved) = &undone {
             let verdict = Verdict {
@@ -82,6 +86,7 @@ impl Windows {
                 flight: sender.outstanding(),
                 acked: brought.progress.acked,
                 ece: brought.ece,
+                ece_in_episode: self.ece_in_episode,
                 loss_seen: false,
                 before_repair: self.before_repair,
                 mss: sender.view().mss,

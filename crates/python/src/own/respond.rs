@@ -48,6 +48,7 @@ fn verdict<'py>(py: Python<'py>, of: &Verdict) -> PyResult<Bound<'py, PyDict>> {
     fields.set_item("flight", of.flight)?;
     fields.set_item("acked", of.acked)?;
     fields.set_item("ece", of.ece)?;
+    fields.set_item("ece_in_episode", of.ece_in_episode)?;
     fields.set_item("loss_seen", of.loss_seen)?;
     fields.set_item("before_repair", plain(&of.before_repair))?;
     fields.set_item("mss", of.mss)?;

@@ -6,8 +6,7 @@
 //! even if the repair is over, and during a repair after a timeout. Never decides genuine: until
 //! the next loss signal, a DSACK may still settle the episode.
 //! *Blind to* a loss beside a needless retransmission: one old echo undoes the whole cut. Also
-//! blind to an original that left in the same tick of the timestamp clock as its retransmission,
-//! and to an episode with an ECN-Echo, whose cut Linux does not undo.
+//! blind to an original that left in the same tick of the timestamp clock as its retransmission.
 //! *From* Linux 6.18: its counters TCPFullUndo, TCPPartialUndo, TCPDSACKUndo, TCPLossUndo and
 //! TCPSpuriousRTOs. The parts are those of RFC 3522, section 3.2; RFC 3708, section 3; RFC 5682,
 //! section 3.1; and for the tail loss probe RFC 8985, section 7.
@@ -328,10 +327,6 @@ impl<const FAULT: u8> Linux<FAULT> {
         let original = self.outstanding.note_delivered(acked, before, self.high_seq, view);
         self.end_tail_probe(acked);
         self.prune(acked.cumulative, view.now);
-        if acked.ece {
-            // The path is congested, whatever else the ACK shows.
-            self.undo = None;
-        }
         match self.state {
             State::Open if self.is_all_reported() => self.undone(DSACK_UNDO),
             State::Open => Judgement::Undecided,

@@ -17,6 +17,8 @@ pub struct Offer {
     pub limit: u64,
     /// Positions of the next segment of new data; 0 if there is none, or the connection delays it.
     pub next: u32,
+    /// Payload bytes of a full segment sent now: the MSS, or less while TCP options need room.
+    pub full: u32,
     /// Positions before `end` that take no room in a segment: 1 for TCP's FIN.
     pub weightless: u32,
     /// Whether the next segment may be sent although cwnd is full, because it carries no data.
@@ -30,9 +32,9 @@ impl Engine {
     /// connection that segments in another way changes [`next`](Offer::next).
     #[inline(always)]
     pub fn offer(&self, end: u64, limit: u64, stamp: Option<Timestamp>) -> Offer {
-        let mss = u64::from(self.path.watch.view().mss);
-        let next = end.min(limit).saturating_sub(self.board.nxt()).min(mss) as u32;
-        Offer { end, limit, next, weightless: 0, beyond_cwnd: false, stamp }
+        let full = self.path.watch.view().mss;
+        let next = end.min(limit).saturating_sub(self.board.nxt()).min(u64::from(full)) as u32;
+        Offer { end, limit, next, full, weightless: 0, beyond_cwnd: false, stamp }
     }
 
     /// Returns the next segment to transmit now, and records it as sent. Must be called after every
@@ -141,7 +143,7 @@ impl Engine {
         }
     }
 
-    /// Retransmits a segment from `at` on, cut to the current MSS. Returns `None` if `room` does
+    /// Retransmits a segment from `at` on, cut to a full segment's length now. Returns `None` if `room` does
     /// not suffice.
     #[inline(never)]
     fn send_retransmission(
@@ -152,9 +154,9 @@ impl Engine {
         mark: HighRxt,
     ) -> Option<Transmission> {
         let whole = self.board.segment_at(at)?;
-        let mss = u64::from(self.path.watch.view().mss);
-        let longest = if whole.end == offer.end { mss + u64::from(offer.weightless) } else { mss };
-        let len = if whole.end - at <= longest { whole.end - at } else { mss };
+        let full = u64::from(offer.full);
+        let longest = if whole.end == offer.end { full + u64::from(offer.weightless) } else { full };
+        let len = if whole.end - at <= longest { whole.end - at } else { full };
         if len > room && self.board.pipe() > 0 {
             return None;
         }

@@ -20,6 +20,11 @@ pub(super) struct EceState {
 }
 
 impl EceState {
+    /// Returns whether an ECN-Echo has arrived since the last episode opened.
+    pub(super) fn is_in_episode(&self) -> bool {
+        self.in_episode
+    }
+
     /// Records that an ECN-Echo has cut the window, when `nxt` was the first position never sent.
     fn cut_at(&mut self, nxt: u64) {
         (self.answered_below, self.ece_below) = (nxt, nxt);

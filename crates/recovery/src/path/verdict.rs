@@ -117,6 +117,7 @@ impl Path {
             flight,
             acked: acked.map_or(0, |acked| acked.bytes),
             ece: acked.is_some_and(|acked| acked.ece),
+            ece_in_episode: state.is_some_and(|state| state.ece.is_in_episode()),
             before_repair: state.and_then(|state| state.before_repair).unwrap_or(self.window),
             loss_seen: state.is_some_and(|state| state.loss_seen),
             mss: self.watch.view().mss,

@@ -4,7 +4,8 @@
 //! is more. Neither falls below its value now. CUBIC begins a new curve at the restored window; its
 //! parameter restores the old curve instead.
 //! *Blind to* the flight: what has left the network meanwhile is sent at once, unless something
-//! paces. It does not change the timer either. An ACK with ECN-Echo restores nothing.
+//! paces. It does not change the timer either. After an ECN-Echo in the episode it
+//! restores nothing.
 //! *From* Linux 6.18, `undo_cwnd` of its Reno and CUBIC; the window after an undo is in `TCP_INFO`.
 
 use super::{Adjust, Response, Verdict};
@@ -32,7 +33,7 @@ pub struct Linux {
 
 impl Response for Linux {
     fn respond(&mut self, verdict: &Verdict, _: &Saved, now: &Window) -> Adjust {
-        if verdict.ece {
+        if verdict.ece_in_episode {
             return Adjust::to(*now);
         }
         let Window { cwnd, ssthresh } = verdict.before_repair;

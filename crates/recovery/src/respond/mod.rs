@@ -25,6 +25,8 @@ pub struct Verdict {
     pub acked: u64,
     /// Whether that ACK carried ECN-Echo.
     pub ece: bool,
+    /// Whether any ACK since the loss signal did.
+    pub ece_in_episode: bool,
     /// Whether the path has ever had a loss signal that was not judged spurious.
     pub loss_seen: bool,
     /// The window before the fast recovery in which the timer expired; else the one before the loss

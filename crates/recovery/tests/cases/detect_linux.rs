@@ -1,12 +1,15 @@
 //! Linux's undo in an engine: its detection with its response, at exact times.
 
+use eifel_base::time::Duration;
+use eifel_base::units::Timestamp;
 use eifel_recovery::engine::{Config, Negotiated};
+use eifel_recovery::fact::{Ack, Block, Echo};
 use eifel_recovery::registry::{Choice, Value};
 
 use crate::congest_cubic::cubic;
 use crate::judged::check;
 use crate::script::{UNSET, open, overtaken, spike, text};
-use crate::talk::{MSS, Talk, config, start};
+use crate::talk::{MSS, Talk, at, config, start};
 
 const FULL: (&str, &str) = ("Spurious", "full undo (TCPFullUndo)");
 const PARTIAL: (&str, &str) = ("Spurious", "partial undo (TCPPartialUndo)");
@@ -56,6 +59,22 @@ fn without_sack_an_undo_within_the_repair_keeps_the_time_of_the_first_retransmis
         let found = talk.verdicts();
         let found: Vec<_> = found.iter().map(|(outcome, reason)| (outcome.as_str(), *reason)).collect();
         assert_eq!(found, verdicts, "{echo}");
+    }
+}
+
+/// An ECN-Echo is congestion, whatever was needless. Linux counts the undo and leaves the repair, and
+/// restores no window; only congestion avoidance adds 1000 * 1000 / 5500 bytes for the last ACK. 2 is
+/// retransmitted at 103 ms, 3 to 5 are SACKed.
+#[test]
+fn after_an_ecn_echo_an_undo_ends_the_repair_and_restores_no_window() {
+    for (ece, window) in [(false, (12_000, UNSET)), (true, (5681, 5500))] {
+        let mut talk = overtaken(&linux("reno-sack"));
+        let sacks = [Block { start: start(3), end: start(7) }];
+        let echo = Some(Echo::Known { value: Timestamp(100), age: Duration::from_millis(4) });
+        let ack = Ack { sacks: &sacks, echo, ece, ..Ack::new(start(2)) };
+        talk.engine.on_ack(at(104), &ack);
+        talk.ack(105, 5, &[], 102);
+        check(&mut talk, &[PARTIAL], window);
     }
 }
 

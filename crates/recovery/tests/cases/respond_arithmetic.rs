@@ -41,6 +41,7 @@ fn verdict(timeouts: u32) -> Verdict {
         flight: 15_000,
         acked: 3000,
         ece: false,
+        ece_in_episode: false,
         before_repair: Window { cwnd: 20_000, ssthresh: 16_000 },
         loss_seen: false,
         mss: 1000,

@@ -6,7 +6,9 @@ use crate::script::Header;
 use eifel_base::time::Duration;
 use eifel_packet::segment::Marks;
 use eifel_recovery::registry::{Choice, Entry, Kind, Parameter, Seam, Value};
-use eifel_tcp::settings::{EchoRule, EcnUse, SackUse, TimeWait, TimestampSettings, WindowProbe, WindowScale};
+use eifel_tcp::settings::{
+    EchoRule, EcnUse, OutOfOrderAck, SackUse, TimeWait, TimestampSettings, WindowProbe, WindowScale,
+};
 
 /// The longest tolerance, and the longest tick of a timestamp clock, in microseconds.
 pub(super) const MOST_USECS: u64 = 60_000_000;
@@ -19,7 +21,7 @@ const SECRET: [u64; 2] = [0x6569_6665_6c00_0001, 0x6569_6665_6c00_0002];
 
 const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recover, congest, pace, mss, \
                     receive_window_bytes, window_scale, sack, timestamps, timestamp_values, timestamp_offset, timestamp_echo, \
-                    timestamps_required, ack_every, ack_delay_ms, quick_acks, nagle, fin_beyond_cwnd, window_probe, \
+                    timestamps_required, ack_every, ack_delay_ms, quick_acks, out_of_order_ack, nagle, fin_beyond_cwnd, window_probe, \
                     time_wait, time_wait_ms, handshake_timeouts, timeouts, user_timeout_ms, challenge_acks, challenge_interval_ms, \
                     iss, irs, marks, ecn, ecn_syns, tolerance_us";
 
@@ -116,6 +118,10 @@ impl<'a> Setting<'a> {
             "ack_every" => settings.acks.every = self.number(0, 1000)? as u32,
             "ack_delay_ms" => settings.acks.delay = self.milliseconds()?,
             "quick_acks" => settings.acks.quick = self.number(0, 1_000_000)? as u32,
+            "out_of_order_ack" => {
+                settings.out_of_order_ack =
+                    self.word(&[("alone", OutOfOrderAck::Alone), ("with-data", OutOfOrderAck::WithData)])?;
+            }
             "nagle" => settings.nagle = self.word(&[("off", false), ("on", true)])?,
             "fin_beyond_cwnd" => settings.fin_beyond_cwnd = self.word(&[("off", false), ("on", true)])?,
             "window_probe" => {

@@ -23,6 +23,7 @@ static LINUX: LazyLock<Node> = LazyLock::new(|| {
         delayed_ack_ms = 40
         quick_acks = 16
         gro_wait_ms = 0.05
+        out_of_order_ack = "with-data"
         nagle = true
         window_probe = "empty"
         fin_beyond_cwnd = true

@@ -7,8 +7,8 @@ use super::reader::Reader;
 use eifel_base::time::Duration;
 use eifel_packet::ip::Version;
 use eifel_tcp::settings::{
-    AckSettings, EchoRule, EcnUse, GiveUp, Gro, Marks, ReceiveKind, SackUse, SendKind, Settings, TimeWait,
-    TimestampSettings, WindowProbe, WindowScale,
+    AckSettings, EchoRule, EcnUse, GiveUp, Gro, Marks, OutOfOrderAck, ReceiveKind, SackUse, SendKind, Settings,
+    TimeWait, TimestampSettings, WindowProbe, WindowScale,
 };
 
 /// Bytes of the timestamps option in each segment, with its padding (RFC 7323, appendix A).
@@ -71,6 +71,10 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u3
                 .filter(|wait| *wait > Duration::ZERO)
                 .map(|wait| Gro { segments: layers.of(&["gro_segments"]).count("gro_segments"), wait }),
             ..AckSettings::default()
+        },
+        out_of_order_ack: match layers.of(&["out_of_order_ack"]).text("out_of_order_ack") {
+            "with-data" => OutOfOrderAck::WithData,
+            _ => OutOfOrderAck::Alone,
         },
         nagle: layers.of(&["nagle"]).switch("nagle"),
         window_probe: match layers.of(&["window_probe"]).text("window_probe") {

@@ -3,7 +3,7 @@
 use crate::talk::{Talk, plain};
 use eifel_base::time::{Duration, Instant};
 use eifel_tcp::Settings;
-use eifel_tcp::settings::{AckSettings, ReceiveKind, SackUse, TimestampSettings};
+use eifel_tcp::settings::{AckSettings, OutOfOrderAck, ReceiveKind, SackUse, TimestampSettings};
 
 fn sack() -> Settings {
     Settings { sack: SackUse::WithDuplicates, ..plain() }
@@ -237,4 +237,75 @@ fn a_million_gaps_cost_little_and_heal() {
         talk.connection.handle_segment(talk.now, &segment, &[]);
     }
     assert_eq!(talk.connection.received(), 2_000_000);
+}
+
+fn with_data() -> Settings {
+    Settings { out_of_order_ack: OutOfOrderAck::WithData, ..sack() }
+}
+
+/// One block takes 12 bytes of a segment, two take 20 (RFC 9293, section 3.7.1).
+#[test]
+fn with_data_segments_carry_all_blocks_and_are_shorter_by_them() {
+    let mut talk = Talk::open(&with_data());
+    // No data waits, so a segment without data leaves.
+    talk.gets(10, "A 1001..2001 ack 1 win 10000");
+    talk.says(&["A 1 ack 1 win 10000 sack 1001-2001"]);
+    talk.connection.write_counted(2500);
+    talk.says(&[
+        "A 1..989 ack 1 win 10000 sack 1001-2001",
+        "A 989..1977 ack 1 win 10000 sack 1001-2001",
+        "PA 1977..2501 ack 1 win 10000 sack 1001-2001",
+    ]);
+    talk.connection.write_counted(980);
+    talk.says(&["PA 2501..3481 ack 1 win 10000 sack 1001-2001"]);
+    // Data acknowledges the arrival, and nothing else leaves.
+    talk.connection.write_counted(980);
+    talk.gets(11, "A 3001..4001 ack 2501 win 10000");
+    talk.says(&["PA 3481..4461 ack 1 win 10000 sack 3001-4001 1001-2001"]);
+    // A retransmission of a longer segment is cut.
+    talk.wakes(1011);
+    assert_eq!(talk.sent()[0], "A 2501..3481 ack 1 win 10000 sack 3001-4001 1001-2001");
+    // The gaps are filled.
+    talk.gets(1020, "A 1..1001 ack 4461 win 10000");
+    talk.gets(1020, "A 2001..3001 ack 4461 win 10000");
+    talk.connection.write_counted(1000);
+    talk.says(&["PA 4461..5461 ack 4001 win 10000"]);
+}
+
+#[test]
+fn a_duplicate_report_takes_the_room_of_one_segment() {
+    let mut talk = Talk::open(&with_data());
+    talk.gets(10, "A 1..1001 ack 1 win 10000");
+    talk.gets(10, "A 1001..2001 ack 1 win 10000");
+    talk.sent();
+    talk.connection.write_counted(2000);
+    talk.gets(11, "A 1501..2501 ack 1 win 10000");
+    talk.says(&[
+        "A 1..989 ack 2501 win 9500 sack 1501-2001",
+        "A 989..1989 ack 2501 win 9500",
+        "PA 1989..2001 ack 2501 win 9500",
+    ]);
+}
+
+/// An answer to a segment outside the window leaves alone all the same.
+#[test]
+fn an_old_duplicate_is_answered_without_data() {
+    let mut talk = Talk::open(&with_data());
+    talk.gets(10, "A 1..1001 ack 1 win 10000");
+    talk.sent();
+    talk.connection.write_counted(10);
+    talk.gets(11, "A 1..1001 ack 1 win 10000");
+    talk.says(&["A 1 ack 1001 win 10000 sack 1-1001", "PA 1..11 ack 1001 win 10000"]);
+}
+
+/// With an MSS below 20 one block would leave less than 8 bytes of payload.
+#[test]
+fn blocks_leave_at_least_eight_bytes_of_payload() {
+    for (mss, expected) in [(19, "A 1..20 ack 1 win 10000"), (20, "A 1..9 ack 1 win 10000 sack 1001-1011")] {
+        let mut talk = Talk::open(&Settings { mss, ..with_data() });
+        talk.gets(10, "A 1001..1011 ack 1 win 10000");
+        talk.sent();
+        talk.connection.write_counted(100);
+        assert_eq!(talk.sent()[0], expected, "{mss}");
+    }
 }

@@ -166,6 +166,13 @@ pub(in super::super) static TCP: Table = table("tcp", "The settings of both ends
             "The number of full-sized segments that end a batch.",
         ),
         default(
+            "out_of_order_ack",
+            Kind::Word(&["alone", "with-data"]),
+            Word("alone"),
+            "How data out of order is acknowledged: by a segment without data; or by data that may leave at once, which is \
+             shorter by the SACK blocks that it carries (Linux).",
+        ),
+        default(
             "ecn",
             Kind::Word(&["off", "answer", "ask"]),
             Word("off"),
