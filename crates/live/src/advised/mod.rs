@@ -48,6 +48,12 @@ impl Compared {
     pub fn agrees(&self) -> bool {
         agrees(self.predicted, self.after)
     }
+
+    /// Returns whether the share of the first count that goes, which is what `eifel advise` says first, is as predicted
+    /// within ten points.
+    pub fn agrees_in_share(&self) -> bool {
+        self.predicted.abs_diff(self.after) as f64 <= WITHIN * self.before[0] as f64
+    }
 }
 
 /// Records a scenario three times in `folder`, twice as it was drawn and once with the other setting. The files
@@ -130,5 +136,16 @@ mod tests {
     fn counts_agree_within_a_tenth_of_the_larger() {
         assert!(agrees(0, 0) && agrees(9, 10) && agrees(10, 9) && agrees(20, 18));
         assert!(!agrees(0, 1) && !agrees(8, 9) && !agrees(17, 20));
+        let compared = |predicted, after| Compared {
+            name: String::new(),
+            knob: Knob::SmallestRto,
+            value: 300,
+            before: [50, 48],
+            predicted,
+            undecidable: 0,
+            after,
+        };
+        assert!(compared(10, 15).agrees_in_share() && compared(15, 10).agrees_in_share());
+        assert!(!compared(10, 16).agrees_in_share());
     }
 }

@@ -92,10 +92,12 @@ fn summary(found: &[Compared]) -> String {
         // Writing to a string does not fail.
         let _ = writeln!(
             text,
-            "{}: {} of {} predictions within a tenth; {} scenarios within a tenth of themselves; no change predicted: {}",
+            "{}: {} of {} predictions within a tenth, {} of the share that goes within ten points; {} scenarios within a \
+             tenth of themselves; no change predicted: {}",
             name(knob),
             count(Compared::agrees),
             of.len(),
+            count(Compared::agrees_in_share),
             count(|one| agrees(one.before[0], one.before[1])),
             count(|one| agrees(one.before[0], one.after)),
         );
