@@ -14,7 +14,7 @@ use crate::span::Span;
 use eifel_base::time::{Duration, Instant};
 use eifel_packet::ip::{self, Ecn, Version};
 use eifel_path::background::Source;
-use eifel_path::link::NextEvent;
+use eifel_path::link::{Entered, NextEvent};
 use eifel_path::parcel::{DropCause, Mark, Outcome, Parcel};
 use eifel_path::proxy::Filtered;
 use eifel_recovery::learnt::Learnt;
@@ -127,20 +127,16 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
     /// Offers a parcel to the last link before an end that is evaluated ahead.
     #[inline(always)]
     fn offer_ahead(&mut self, link: usize, parcel: Parcel, Address { flow, sender, ahead, .. }: Address) {
-        let Self { spans, lookahead, outcomes, now, .. } = self;
-        let mut received_at = None;
-        // The compiler inlines only a short closure.
-        let goes_on = |arrives| {
-            received_at = Some(arrives).filter(|&arrives| ahead && lookahead.is_in_time(arrives));
-            received_at.is_some()
-        };
-        let span = &mut spans[link];
-        if span.link.offer_through(*now, parcel, goes_on, outcomes) == NextEvent::First {
-            self.queue.begin(link as u32, span.link.next_event());
-        }
-        if let Some(arrives) = received_at {
-            let arrival = KnownArrival { arrives, packet: parcel.handle };
-            self.lookahead.add_arrival(flow, sender.other(), arrival);
+        let Self { spans, lookahead, outcomes, queue, now, .. } = self;
+        let last = &mut spans[link].link;
+        if let Some(entered) = last.offer_through(*now, parcel, outcomes) {
+            let arrives = entered.arrives;
+            if ahead && lookahead.is_in_time(arrives) {
+                last.deliver(*now, entered);
+                lookahead.add_arrival(flow, sender.other(), KnownArrival { arrives, packet: parcel.handle });
+            } else if last.keep(entered) == NextEvent::First {
+                queue.begin(link as u32, last.next_event());
+            }
         }
         self.note_offer(link);
     }
@@ -149,22 +145,16 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
     /// parcel to the next link, at the time at which the parcel will leave the first.
     #[inline(never)]
     fn offer_across(&mut self, link: usize, parcel: Parcel, address: Address) {
-        let Self { spans, lookahead, outcomes, routes, now, .. } = self;
-        let (to, destination) = (spans[link].to, address.destination);
-        let next = (destination != to).then(|| routes.next(to, destination));
-        let (span, follower) = follower(spans, link, next);
-        let mut crosses = None;
-        let goes_on = |arrives| {
-            let Some((next, follower)) = follower else { return false };
-            if lookahead.is_in_time(arrives) && follower.awaited == 0 && follower.link.has_room(arrives, parcel.bytes) {
-                crosses = Some((next, arrives));
-                return true;
+        let entered = self.spans[link].link.offer_through(self.now, parcel, &mut self.outcomes);
+        let crosses =
+            entered.as_ref().and_then(|entered| self.crossing(link, entered, parcel.bytes, address.destination));
+        if let Some(entered) = entered {
+            let first = &mut self.spans[link].link;
+            if crosses.is_some() {
+                first.deliver(self.now, entered);
+            } else if first.keep(entered) == NextEvent::First {
+                self.queue.begin(link as u32, first.next_event());
             }
-            follower.awaited += 1;
-            false
-        };
-        if span.link.offer_through(*now, parcel, goes_on, outcomes) == NextEvent::First {
-            self.queue.begin(link as u32, span.link.next_event());
         }
         self.note_offer(link);
         if let Some((next, at)) = crosses {
@@ -173,6 +163,26 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
             self.offer_ahead(next, parcel, address);
             self.now = now;
         }
+    }
+
+    /// Returns the link that a parcel goes on to without an event, and when. `None` if it waits for an event, or
+    /// if the next link does not follow.
+    #[inline(always)]
+    fn crossing(&mut self, link: usize, entered: &Entered, bytes: u32, destination: u16) -> Option<(usize, Instant)> {
+        let arrives = entered.arrives;
+        let to = self.spans[link].to;
+        if destination == to {
+            return None;
+        }
+        let next = self.routes.next(to, destination);
+        let follower = &mut self.spans[next];
+        if !follower.follows {
+            return None;
+        }
+        let crosses =
+            self.lookahead.is_in_time(arrives) && follower.awaited == 0 && follower.link.has_room(arrives, bytes);
+        follower.awaited += u32::from(!crosses);
+        crosses.then_some((next, arrives))
     }
 
     #[inline(always)]
@@ -338,12 +348,4 @@ impl<const IN_ORDER: bool> Network<IN_ORDER> {
             }
         }
     }
-}
-
-/// Returns a link that feeds ahead, and the next link if it [`follows`](Span::follows), with its index.
-fn follower(spans: &mut [Span], link: usize, next: Option<usize>) -> (&mut Span, Option<(usize, &mut Span)>) {
-    let Some(next) = next.filter(|&next| next != link && spans[next].follows) else { return (&mut spans[link], None) };
-    let (before, after) = spans.split_at_mut(link.max(next));
-    let (low, high) = (&mut before[link.min(next)], &mut after[0]);
-    if link < next { (low, Some((next, high))) } else { (high, Some((next, low))) }
 }

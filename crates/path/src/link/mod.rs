@@ -15,6 +15,7 @@ mod through;
 
 pub use accounting::Imbalance;
 use propagation::Propagation;
+pub use through::Entered;
 
 use crate::background::Background;
 use crate::config::{ConfigError, LinkConfig};

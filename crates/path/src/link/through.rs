@@ -7,6 +7,17 @@ use super::{Link, NextEvent, UnderWay};
 use crate::parcel::{Outcome, Parcel};
 use eifel_base::time::Instant;
 
+/// A parcel that has entered the queue. The link loses it unless it is [delivered](Link::deliver) or
+/// [kept](Link::keep).
+#[derive(PartialEq, Eq, Debug)]
+#[must_use]
+pub struct Entered {
+    parcel: Parcel,
+    departs: Instant,
+    /// Its arrival at the far end.
+    pub arrives: Instant,
+}
+
 impl Link {
     /// Returns whether [`offer_through`](Self::offer_through) may be called: the link has no
     /// elements, and its queue needs no labels.
@@ -33,35 +44,37 @@ impl Link {
         self.spare.fits(bytes)
     }
 
-    /// Offers a parcel like [`offer`](Self::offer), if the link is [open](Self::is_open). If the
-    /// parcel is taken in, `goes_on` receives its arrival at the far end. `goes_on` returns whether
-    /// the driver handles the arrival itself. If so, the link keeps no event for the parcel and
-    /// counts it as delivered.
+    /// Offers a parcel like [`offer`](Self::offer), if the link is [open](Self::is_open). If the parcel
+    /// is taken in, the driver either deals with its arrival itself, and [delivers](Self::deliver) it, or lets
+    /// the link [keep](Self::keep) it.
     #[inline(always)]
-    pub fn offer_through(
-        &mut self,
-        now: Instant,
-        parcel: Parcel,
-        goes_on: impl FnOnce(Instant) -> bool,
-        outcomes: &mut Vec<Outcome>,
-    ) -> NextEvent {
+    pub fn offer_through(&mut self, now: Instant, parcel: Parcel, outcomes: &mut Vec<Outcome>) -> Option<Entered> {
         self.ledger.offer(&parcel);
         match self.enter(now, parcel.bytes) {
+            Ok((departs, arrives)) => Some(Entered { parcel, departs, arrives }),
             Err(cause) => {
                 self.drop_parcel(parcel, cause, outcomes);
-                NextEvent::Same
+                None
             }
-            Ok((departs, arrives)) if goes_on(arrives) => {
-                self.ledger.deliver(&parcel);
-                self.passing.push(departs, parcel.bytes);
-                if self.passing.is_long() {
-                    self.count_departures(now);
-                    self.passing.set_limit();
-                }
-                NextEvent::Same
-            }
-            Ok((departs, arrives)) => self.hold(UnderWay { parcel, departs, arrives }),
         }
+    }
+
+    /// Keeps no event for a parcel whose arrival the driver deals with, and counts it as delivered.
+    /// `now` is when it entered.
+    #[inline(always)]
+    pub fn deliver(&mut self, now: Instant, Entered { parcel, departs, .. }: Entered) {
+        self.ledger.deliver(&parcel);
+        self.passing.push(departs, parcel.bytes);
+        if self.passing.is_long() {
+            self.count_departures(now);
+            self.passing.set_limit();
+        }
+    }
+
+    /// Keeps a parcel until it arrives. Returns how [`next_event`](Self::next_event) changed.
+    #[inline(always)]
+    pub fn keep(&mut self, Entered { parcel, departs, arrives }: Entered) -> NextEvent {
+        self.hold(UnderWay { parcel, departs, arrives })
     }
 }
 
@@ -81,7 +94,8 @@ mod tests {
         let mut longest = 0;
         for number in 0..5000 {
             let now = Instant::from_nanos(1_000_000 * number);
-            link.offer_through(now, Parcel { handle: 0, bytes: 1000 }, |_| true, &mut Vec::new());
+            let entered = link.offer_through(now, Parcel { handle: 0, bytes: 1000 }, &mut Vec::new()).unwrap();
+            link.deliver(now, entered);
             longest = longest.max(link.passing.len());
         }
         // Each parcel leaves as the next one comes.

@@ -39,16 +39,17 @@ impl Driver {
 
     fn offer(&mut self, now: Instant, one: Labelled) {
         let Self { link, at_once, asks, series } = self;
-        let goes_on = |arrives: Instant| {
-            if *at_once {
-                series.at_once += 1;
-                series.arrived.push((arrives.as_nanos(), one.parcel.handle));
-            }
-            *at_once
-        };
         let mut outcomes = Vec::new();
         let has_room = (*asks).then(|| link.has_room(now, one.parcel.bytes));
-        link.offer_through(now, one.parcel, goes_on, &mut outcomes);
+        match link.offer_through(now, one.parcel, &mut outcomes) {
+            Some(entered) if *at_once => {
+                series.at_once += 1;
+                series.arrived.push((entered.arrives.as_nanos(), one.parcel.handle));
+                link.deliver(now, entered);
+            }
+            Some(entered) => _ = link.keep(entered),
+            None => {}
+        }
         assert!(has_room.is_none_or(|has_room| has_room == outcomes.is_empty()), "{has_room:?} {outcomes:?}");
         self.note(now, &mut outcomes);
     }
