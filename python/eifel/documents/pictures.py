@@ -26,8 +26,17 @@ SENDERS = {
 """The senders whose harm is searched: the name in `hunted.json`, the name in docs/internals/harm.md, and the
 algorithms.
 """
-WIRE = {"linux": ("Linux's", hunts.LINUX), "shared": ("for shared timestamps", hunts.SHARED)}
+_SHARED = {"detect": hunts.SHARED["detect"]}
+WIRE = {
+    "linux": ("Linux's", hunts.LINUX),
+    "shared": ("for shared timestamps", hunts.SHARED),
+    "shared-limited": ("the same, limited", {**hunts.SHARED, "grant": hunts.CAREFUL["grant"]}),
+    "shared-careful": ("the same, as the careful sender", {**hunts.CAREFUL, **_SHARED}),
+    "shared-default": ("the same, as the default", {**hunts.DEFAULT, **_SHARED}),
+}
 """The senders that are searched on Linux's wire, in which its profile decides all but detection and response."""
+LABELLED = ("linux", "shared")
+"""Those of them with their names in the picture."""
 BELOW = ("default", "limited")
 """The senders with their names below their points, since another point is near."""
 
@@ -53,6 +62,8 @@ def frontier(stored: Mapping[str, Any]) -> Figure:
         color = style.NEEDED if name in COMPARED else style.SENT
         place.plot([low, high], [gain, gain], color=color, linewidth=1)
         place.plot(share, gain, marker, color=color, markersize=5)
+        if name in WIRE and name not in LABELLED:
+            continue
         below = name in BELOW
         # Long lines have room for the name at their end.
         at_end = name in WIRE
