@@ -35,8 +35,8 @@ WIRE = {
     "shared-default": ("the same, as the default", {**hunts.DEFAULT, **_SHARED}),
 }
 """The senders that are searched on Linux's wire, in which its profile decides all but detection and response."""
-LABELLED = ("linux", "shared")
-"""Those of them with their names in the picture."""
+DRAWN = {name: WIRE[name] for name in ("linux", "shared")}
+"""Those of them in the picture. More would hide each other."""
 BELOW = ("default", "limited")
 """The senders with their names below their points, since another point is near."""
 
@@ -56,14 +56,12 @@ def frontier(stored: Mapping[str, Any]) -> Figure:
     place.plot(0, 0, "s", color=style.ACK, markersize=5)
     place.annotate("no detection", (0, 0), (6, 4), textcoords="offset points", fontsize=8)
     points = [(name, label, stored[name], "o") for name, (label, _) in SENDERS.items()]
-    points += [(name, f"{label}, on Linux's wire", stored["wire"][name], "^") for name, (label, _) in WIRE.items()]
+    points += [(name, f"{label}, on Linux's wire", stored["wire"][name], "^") for name, (label, _) in DRAWN.items()]
     for name, label, row, marker in points:
         share, (low, high), gain = point(row)
         color = style.NEEDED if name in COMPARED else style.SENT
         place.plot([low, high], [gain, gain], color=color, linewidth=1)
         place.plot(share, gain, marker, color=color, markersize=5)
-        if name in WIRE and name not in LABELLED:
-            continue
         below = name in BELOW
         # Long lines have room for the name at their end.
         at_end = name in WIRE
