@@ -162,7 +162,7 @@ def test_the_picture_has_each_sender_where_the_search_found_it(stored: dict[str,
     shown = {text.get_text(): text.xy for text in place.texts}
     assert shown.pop("no detection") == (0, 0)
     triangles = [line.get_xydata()[0] for line in place.lines if line.get_marker() == "^"]
-    for (name, (told, _)), triangle in zip(pictures.WIRE.items(), triangles, strict=True):
+    for (name, (told, _)), triangle in zip(pictures.DRAWN.items(), triangles, strict=True):
         share, (_, high), gain = pictures.point(stored["wire"][name])
         # The name is at the end of the interval.
         assert shown.pop(f"{told}, on Linux's wire") == (high, gain)

@@ -7,7 +7,7 @@ use eifel_packet::segment::{Flags, Marks, Options, SackBlocks, Segment, Timestam
 use eifel_packet::seq::Seq;
 use eifel_recovery::engine::Engine;
 use eifel_tcp::settings::{
-    AckCount, AckSettings, Announce, EchoRule, EcnUse, GiveUp, ReceiveKind, SackUse, SendKind, Stamping,
+    AckCount, AckSettings, Announce, EchoRule, EcnUse, GiveUp, OutOfOrderAck, ReceiveKind, SackUse, SendKind, Stamping,
     TimestampSettings, WindowScale,
 };
 use eifel_tcp::{Connection, Ports, Settings, State};
@@ -135,6 +135,7 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<Settings> {
             counted: if granularity / 4 % 2 == 0 { AckCount::Bytes } else { AckCount::Segments },
             quick: (granularity / 128 % 4) as u32,
             gro: None,
+            out_of_order: [OutOfOrderAck::Alone, OutOfOrderAck::WithData][(granularity / 512 % 2) as usize],
         },
         marks: marks(u)?,
         ecn: [EcnUse::Off, EcnUse::Answer, EcnUse::Ask, EcnUse::Ask][(granularity / 8 % 4) as usize],

@@ -51,7 +51,7 @@ impl Profile {
                 settings.ecn = EcnUse::Answer;
                 settings.fin_beyond_cwnd = true;
                 settings.window_probe = WindowProbe::Empty;
-                settings.out_of_order_ack = OutOfOrderAck::WithData;
+                settings.acks.out_of_order = OutOfOrderAck::WithData;
                 settings.timestamps = Some(TimestampSettings { required: false, ..TimestampSettings::default() });
                 settings
             }

@@ -6,6 +6,18 @@ use eifel_base::time::{Duration, Instant};
 use crate::settings::Gro;
 use crate::settings::{AckCount, AckSettings};
 
+/// How data that has arrived out of order is acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OutOfOrderAck {
+    /// By a segment without data, so that it counts as a duplicate ACK (RFC 5681, section 2). A data
+    /// segment carries SACK blocks only if it is short enough.
+    Alone,
+    /// As in Linux: by data that may leave at once, otherwise by a segment without data. While there
+    /// are SACK blocks, each data segment carries them, and is shorter by their length (RFC 9293,
+    /// section 3.7.1).
+    WithData,
+}
+
 /// Thresholds for delayed acknowledgements: bytes and time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckPace {

@@ -70,7 +70,7 @@ impl Receiver {
             fin: u64::MAX,
             pace: AckPace::new(&settings.acks, full_size),
             sack,
-            out_of_order_ack: settings.out_of_order_ack,
+            out_of_order_ack: settings.acks.out_of_order,
             held: u32::try_from(window.buffer()).unwrap_or(u32::MAX).max(settings.receive_window),
             out_of_order: None,
         }

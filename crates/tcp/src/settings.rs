@@ -5,6 +5,8 @@ pub use eifel_packet::segment::Marks;
 use eifel_packet::segment::Options;
 use eifel_packet::seq::Seq;
 
+pub use crate::delayed_ack::OutOfOrderAck;
+
 /// The two ports of a connection, from this end's view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ports {
@@ -139,6 +141,7 @@ pub struct AckSettings {
     pub delay: Duration,
     /// How arriving segments are merged before TCP sees them; `None` if they are not.
     pub gro: Option<Gro>,
+    pub out_of_order: OutOfOrderAck,
 }
 
 /// Generic receive offload: a host merges segments that arrive in a row, and acknowledges the batch
@@ -154,7 +157,14 @@ pub struct Gro {
 
 impl Default for AckSettings {
     fn default() -> Self {
-        Self { every: 2, counted: AckCount::Bytes, quick: 0, delay: Duration::from_millis(200), gro: None }
+        Self {
+            every: 2,
+            counted: AckCount::Bytes,
+            quick: 0,
+            delay: Duration::from_millis(200),
+            gro: None,
+            out_of_order: OutOfOrderAck::Alone,
+        }
     }
 }
 
@@ -179,18 +189,6 @@ pub enum TimeWait {
     /// answered. If it is beyond all arrived data, it begins a new connection (RFC 1122, section
     /// 4.2.2.13). Used by 4.4BSD's stacks.
     Reopens,
-}
-
-/// How data that has arrived out of order is acknowledged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OutOfOrderAck {
-    /// By a segment without data, so that it counts as a duplicate ACK (RFC 5681, section 2). A data
-    /// segment carries SACK blocks only if it is short enough.
-    Alone,
-    /// As in Linux: by data that may leave at once, otherwise by a segment without data. While there
-    /// are SACK blocks, each data segment carries them, and is shorter by their length (RFC 9293,
-    /// section 3.7.1).
-    WithData,
 }
 
 /// How a zero window is probed.
@@ -300,7 +298,6 @@ pub struct Settings {
     /// flags, in case the path drops segments with them (RFC 3168, section 6.1.1.1).
     pub ecn_syns: u32,
     pub acks: AckSettings,
-    pub out_of_order_ack: OutOfOrderAck,
     /// Whether a small segment waits while anything is unacknowledged (RFC 9293, section 3.7.4).
     pub nagle: bool,
     /// Whether a FIN without data is sent although cwnd is full, as in Linux: cwnd counts data, and
@@ -333,7 +330,6 @@ impl Default for Settings {
             ecn: EcnUse::Off,
             ecn_syns: 2,
             acks: AckSettings::default(),
-            out_of_order_ack: OutOfOrderAck::Alone,
             nagle: false,
             fin_beyond_cwnd: false,
             window_probe: WindowProbe::Data,

@@ -246,7 +246,11 @@ def quotes(stored: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _on_wire(stored: Mapping[str, Any]) -> list[str]:
     """Returns docs/author.md's sentences about random scenarios on Linux's wire."""
     wrong = {name: share(one) for name, one in stored["wrong-wire"].items()}
+    harmed = {name: f"{share(one):.1f}" for name, one in stored["wire"].items()}
     return [
+        f"In random scenarios on Linux's wire `eifel-f-rto-dsack` harms somebody in {harmed['shared']} % with Linux's "
+        f"undo, in {harmed['shared-limited']} % if `unless-losses-follow` limits it, in {harmed['shared-default']} % "
+        f"with RFC 4015's, and in {harmed['shared-careful']} % with `as-carried` and that limit",
         f"it was wrong about more than 1 % of the losses in {wrong['f-rto-sack']:.1f} % of the random scenarios there",
         f"`min-rtt` was wrong about more than 1 % of the losses in {wrong['min-rtt']:.1f} % of the random scenarios "
         f"there, `dual-rtt` in {wrong['dual-rtt']:.1f} %",

@@ -26,8 +26,17 @@ SENDERS = {
 """The senders whose harm is searched: the name in `hunted.json`, the name in docs/internals/harm.md, and the
 algorithms.
 """
-WIRE = {"linux": ("Linux's", hunts.LINUX), "shared": ("for shared timestamps", hunts.SHARED)}
+_SHARED = {"detect": hunts.SHARED["detect"]}
+WIRE = {
+    "linux": ("Linux's", hunts.LINUX),
+    "shared": ("for shared timestamps", hunts.SHARED),
+    "shared-limited": ("the same, limited", {**hunts.SHARED, "grant": hunts.CAREFUL["grant"]}),
+    "shared-careful": ("the same, as the careful sender", {**hunts.CAREFUL, **_SHARED}),
+    "shared-default": ("the same, as the default", {**hunts.DEFAULT, **_SHARED}),
+}
 """The senders that are searched on Linux's wire, in which its profile decides all but detection and response."""
+DRAWN = {name: WIRE[name] for name in ("linux", "shared")}
+"""Those of them in the picture. More would hide each other."""
 BELOW = ("default", "limited")
 """The senders with their names below their points, since another point is near."""
 
@@ -47,7 +56,7 @@ def frontier(stored: Mapping[str, Any]) -> Figure:
     place.plot(0, 0, "s", color=style.ACK, markersize=5)
     place.annotate("no detection", (0, 0), (6, 4), textcoords="offset points", fontsize=8)
     points = [(name, label, stored[name], "o") for name, (label, _) in SENDERS.items()]
-    points += [(name, f"{label}, on Linux's wire", stored["wire"][name], "^") for name, (label, _) in WIRE.items()]
+    points += [(name, f"{label}, on Linux's wire", stored["wire"][name], "^") for name, (label, _) in DRAWN.items()]
     for name, label, row, marker in points:
         share, (low, high), gain = point(row)
         color = style.NEEDED if name in COMPARED else style.SENT

@@ -25,6 +25,10 @@ const KEYS: &str = "detect, observe, respond, grant, rto, after-spurious, recove
                     time_wait, time_wait_ms, handshake_timeouts, timeouts, user_timeout_ms, challenge_acks, challenge_interval_ms, \
                     iss, irs, marks, ecn, ecn_syns, tolerance_us";
 
+const OUT_OF_ORDER: [(&str, OutOfOrderAck); 2] =
+    [("alone", OutOfOrderAck::Alone), ("with-data", OutOfOrderAck::WithData)];
+const WINDOW_PROBES: [(&str, WindowProbe); 2] = [("data", WindowProbe::Data), ("empty", WindowProbe::Empty)];
+
 pub(crate) struct Setting<'a> {
     pub(crate) key: &'a str,
     pub(crate) value: &'a str,
@@ -118,15 +122,10 @@ impl<'a> Setting<'a> {
             "ack_every" => settings.acks.every = self.number(0, 1000)? as u32,
             "ack_delay_ms" => settings.acks.delay = self.milliseconds()?,
             "quick_acks" => settings.acks.quick = self.number(0, 1_000_000)? as u32,
-            "out_of_order_ack" => {
-                settings.out_of_order_ack =
-                    self.word(&[("alone", OutOfOrderAck::Alone), ("with-data", OutOfOrderAck::WithData)])?;
-            }
+            "out_of_order_ack" => settings.acks.out_of_order = self.word(&OUT_OF_ORDER)?,
             "nagle" => settings.nagle = self.word(&[("off", false), ("on", true)])?,
             "fin_beyond_cwnd" => settings.fin_beyond_cwnd = self.word(&[("off", false), ("on", true)])?,
-            "window_probe" => {
-                settings.window_probe = self.word(&[("data", WindowProbe::Data), ("empty", WindowProbe::Empty)])?;
-            }
+            "window_probe" => settings.window_probe = self.word(&WINDOW_PROBES)?,
             "time_wait" => {
                 settings.time_wait_rule =
                     self.word(&[("rfc9293", TimeWait::Rfc9293), ("reopens", TimeWait::Reopens)])?;

@@ -61,21 +61,7 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u3
             "answer" => EcnUse::Answer,
             _ => EcnUse::Off,
         },
-        acks: AckSettings {
-            every: layers.of(&["delayed_ack_every"]).count("delayed_ack_every"),
-            delay: layers.of(&["delayed_ack_ms"]).duration("delayed_ack_ms"),
-            quick: layers.of(&["quick_acks"]).count("quick_acks"),
-            gro: layers
-                .of(&["gro_wait_ms"])
-                .maybe_duration("gro_wait_ms")
-                .filter(|wait| *wait > Duration::ZERO)
-                .map(|wait| Gro { segments: layers.of(&["gro_segments"]).count("gro_segments"), wait }),
-            ..AckSettings::default()
-        },
-        out_of_order_ack: match layers.of(&["out_of_order_ack"]).text("out_of_order_ack") {
-            "with-data" => OutOfOrderAck::WithData,
-            _ => OutOfOrderAck::Alone,
-        },
+        acks: acks(layers),
         nagle: layers.of(&["nagle"]).switch("nagle"),
         window_probe: match layers.of(&["window_probe"]).text("window_probe") {
             "empty" => WindowProbe::Empty,
@@ -101,6 +87,25 @@ pub(super) fn settings(layers: &Layers<'_>, ip: Version) -> Result<(Settings, u3
         ..Settings::default()
     };
     Ok((settings, payload))
+}
+
+/// Returns when and how data is acknowledged.
+fn acks(layers: &Layers<'_>) -> AckSettings {
+    AckSettings {
+        every: layers.of(&["delayed_ack_every"]).count("delayed_ack_every"),
+        delay: layers.of(&["delayed_ack_ms"]).duration("delayed_ack_ms"),
+        quick: layers.of(&["quick_acks"]).count("quick_acks"),
+        gro: layers
+            .of(&["gro_wait_ms"])
+            .maybe_duration("gro_wait_ms")
+            .filter(|wait| *wait > Duration::ZERO)
+            .map(|wait| Gro { segments: layers.of(&["gro_segments"]).count("gro_segments"), wait }),
+        out_of_order: match layers.of(&["out_of_order_ack"]).text("out_of_order_ack") {
+            "with-data" => OutOfOrderAck::WithData,
+            _ => OutOfOrderAck::Alone,
+        },
+        ..AckSettings::default()
+    }
 }
 
 /// Returns the MSS and the payload of a full-sized segment, in bytes. `options` is the length of

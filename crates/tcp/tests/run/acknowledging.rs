@@ -240,7 +240,8 @@ fn a_million_gaps_cost_little_and_heal() {
 }
 
 fn with_data() -> Settings {
-    Settings { out_of_order_ack: OutOfOrderAck::WithData, ..sack() }
+    let acks = AckSettings { out_of_order: OutOfOrderAck::WithData, ..AckSettings::default() };
+    Settings { acks, ..sack() }
 }
 
 /// One block takes 12 bytes of a segment, two take 20 (RFC 9293, section 3.7.1).
