@@ -66,8 +66,7 @@ fn joined(passing: &[Passing]) -> Judgement {
         fs::write(folder.join(format!("{name}.pcapng")), writer.finish().unwrap()).unwrap();
     }
     let sources = Sources { folder: &folder, sender: None, receiver: None, direction: Direction::There };
-    let judgement = join(sources).unwrap();
-    judgement
+    join(sources).unwrap()
 }
 
 /// A kernel that sends all packets with the identification 0 repeats one, so the two are alike. The
