@@ -10,23 +10,25 @@ const LEAST_TIMEOUT: u64 = 20_000_000;
 
 impl Evidence {
     /// Returns whether `passing` is the first transmission of a segment that passed only as a
-    /// retransmission so far. Marks the segment if so. No sender repeats a repair within `within`, nor that long after
-    /// its ACK has passed, if that is known.
+    /// retransmission so far. Marks the segment if so. No sender repeats a repair within `within`, nor if it
+    /// `has_heard` of a repair that passed at the one time and was answered at the other.
     pub(crate) fn accept_late(
         &mut self,
         passing: &Transmission,
         frame: u64,
-        (within, acked): (u64, Option<u64>),
+        within: u64,
+        has_heard: impl FnOnce(u64, u64) -> bool,
     ) -> bool {
         let unseen = self.segments.get_mut(&passing.start).filter(|one| one.original == Original::Unseen);
-        let Some(one) = unseen else { return false };
-        let answered = one.answer.map(|answer| answer.when.nanos);
-        let is_over = answered.zip(acked).is_some_and(|(answered, acked)| passing.nanos > answered + acked);
+        let Some((one, again)) = unseen.and_then(|one| one.transmissions.get(1).copied().map(|again| (one, again)))
+        else {
+            return false;
+        };
+        let is_over = one.answer.is_some_and(|answer| has_heard(again.nanos, answer.when.nanos));
         let within = if is_over { u64::MAX } else { within };
-        let late = one.transmissions.get(1).is_some_and(|again| is_late_original(passing, again, within));
-        let late = late && !one.is_sent_after(passing);
+        let late = is_late_original(passing, &again, within) && !one.is_sent_after(passing);
         if late {
-            let shown = one.transmissions.get(1).is_some_and(|again| passing.departure(again).is_some());
+            let shown = passing.departure(&again).is_some();
             one.original = if shown { Original::Late { frame } } else { Original::LateOrCopied };
         }
         late
@@ -49,7 +51,13 @@ impl Evidence {
         let acked = acked
             .filter(|_| !point.is_next_to_sender())
             .filter(|acked| !stream.order.is_after_silence(passing.nanos, *acked));
-        self.accept_late(passing, point.when.frame, (reaction.takes_at_least.max(timeout), acked))
+        // Before that, only the timer repeats a repair that was answered, and it expires in a pause.
+        let has_heard = |again: u64, answered: u64| {
+            acked.is_some_and(|acked| passing.nanos > answered + acked)
+                || stream.order.is_without_pause(again, passing.nanos)
+        };
+        let within = reaction.takes_at_least.max(timeout);
+        self.accept_late(passing, point.when.frame, within, has_heard)
     }
 
     /// Returns whether `passing` is the first transmission of outstanding segment `index`, which

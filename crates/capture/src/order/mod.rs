@@ -22,11 +22,12 @@ pub(crate) use clock::SenderClock;
 pub(crate) use duplicate::{DuplicateFrames, Fingerprint, fingerprint_of};
 pub(crate) use identification::Follows;
 pub(crate) use in_transit::{AcksInTransit, NewAck, has_received};
-pub(crate) use silence::Silence;
+pub(crate) use silence::{Pauses, Silence};
 pub(crate) use smoothed::Smoothed;
 pub(crate) use transmission::Transmission;
 
 use eifel_base::units::Timestamp;
+use eifel_packet::seq::Seq;
 use std::cmp::Ordering;
 
 /// Until a round trip is known, data that are late by less than this, in nanoseconds, count as
@@ -86,9 +87,15 @@ pub(crate) struct Reaction {
 impl Reaction {
     /// Returns the reaction of a sender at a `smoothed` round trip. A sender that was not prompted
     /// waits for its timer, and that is longer than a round trip. If packets were held, they show
-    /// nothing of that wait.
-    pub(crate) fn new(prompted: bool, shortest: Option<u64>, smoothed: Option<u64>, held: bool) -> Self {
-        let least = reordered_within(shortest);
+    /// nothing of that wait. The slowest link takes `link_time` for a segment: the `shortest` round trip may be
+    /// of packets without data.
+    pub(crate) fn new(
+        prompted: bool,
+        (shortest, link_time): (Option<u64>, u64),
+        smoothed: Option<u64>,
+        held: bool,
+    ) -> Self {
+        let least = reordered_within(shortest) + link_time;
         let timer = smoothed.filter(|_| !prompted && !held).map(|trip| trip.max(SHORTEST_TIMER));
         Self { prompted, shortest, takes_at_least: least.max(timer.unwrap_or(0)), timer }
     }
@@ -110,6 +117,9 @@ struct RemoteSender {
     acks: AcksInTransit,
     ack_ends: AckEnds,
     silence: Silence,
+    pauses: Pauses,
+    /// Sequence number, length and timestamp of the last segment that passed.
+    last: (Seq, u32, Option<Timestamp>),
 }
 
 impl SendOrder {
@@ -131,8 +141,10 @@ impl SendOrder {
     fn departure_far_away(&mut self, stamp: Option<Timestamp>, point: &CapturePoint) -> u64 {
         let passes = point.when.nanos;
         let remote = self.remote();
+        let trip = point.round_trip_at_least();
         // If a retransmission comes right behind its original, the path held both for longer than a timer.
-        remote.silence.smoothed = point.round_trip_at_least().map(|trip| SHORTEST_TIMER.max(2 * trip));
+        remote.silence.smoothed = trip.map(|trip| SHORTEST_TIMER.max(2 * trip).max(remote.pauses.usual()));
+        remote.pauses.on_sent(passes, SHORTEST_TIMER.max(trip.unwrap_or(0)));
         remote.silence.on_sent(passes);
         remote.clock.left(stamp, passes)
     }
@@ -141,6 +153,30 @@ impl SendOrder {
     /// held packets shows them after such a silence, and retransmissions right behind their originals.
     pub(crate) fn is_after_silence(&self, now: u64, within: u64) -> bool {
         self.remote.as_ref().is_some_and(|remote| remote.silence.ended_within(now, within))
+    }
+
+    /// Returns how long the slowest link to here takes for a segment of a remote sender, in nanoseconds.
+    pub(crate) fn link_time(&self) -> u64 {
+        self.remote.as_ref().map_or(0, |remote| remote.pauses.link_time())
+    }
+
+    /// Records the segment of a remote sender that has just passed.
+    #[inline(always)]
+    pub(crate) fn on_passed(&mut self, last: (Seq, u32, Option<Timestamp>)) {
+        if let Some(remote) = &mut self.remote {
+            remote.last = last;
+        }
+    }
+
+    /// Returns whether a segment equals the one of a remote sender that passed before it.
+    pub(crate) fn repeats_last(&self, this: (Seq, u32, Option<Timestamp>)) -> bool {
+        self.remote.as_ref().is_some_and(|remote| remote.last == this)
+    }
+
+    /// Returns whether no timer of a remote sender can have expired from `since` to `now`: segments have passed
+    /// without a pause.
+    pub(crate) fn is_without_pause(&self, since: u64, now: u64) -> bool {
+        self.remote.as_ref().is_some_and(|remote| remote.pauses.is_without(since, now))
     }
 
     fn remote(&mut self) -> &mut RemoteSender {
@@ -275,7 +311,8 @@ mod tests {
 
     #[test]
     fn a_sender_reacts_after_half_a_round_trip_if_prompted_and_after_its_timer_if_not() {
-        let takes = |prompted, smoothed, held| Reaction::new(prompted, Some(100), Some(smoothed), held).takes_at_least;
+        let takes =
+            |prompted, smoothed, held| Reaction::new(prompted, (Some(100), 0), Some(smoothed), held).takes_at_least;
         let trip = SHORTEST_TIMER + 1;
         assert_eq!([takes(true, trip, false), takes(false, trip, true)], [WITHIN, WITHIN]);
         assert_eq!([takes(false, trip, false), takes(false, 300, false)], [trip, SHORTEST_TIMER]);
@@ -284,7 +321,7 @@ mod tests {
     #[test]
     fn data_that_fill_a_gap_are_reordered_if_they_left_before_the_data_behind_it() {
         let (order, gap) = (SendOrder::default(), Transmission::missing(0, 100, 10));
-        let reaction = Reaction::new(true, Some(2 * WITHIN), None, false);
+        let reaction = Reaction::new(true, (Some(2 * WITHIN), 0), None, false);
         let reordered =
             |passing, next: Option<Transmission>| order.is_reordered(&passing, &gap, next.as_ref(), &reaction);
         assert!(reordered(sent(900, Some(5)), Some(sent(10, Some(6)))));

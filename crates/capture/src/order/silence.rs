@@ -4,6 +4,12 @@
 //! each segment of the burst may have left at any time since the silence began. Only timestamps of
 //! a fine clock tell more.
 
+/// A pause is this many times as long as the usual time between two segments.
+const MANY: u64 = 4;
+
+/// A link of half a megabit per second takes this time for a segment, in nanoseconds. Longer pauses are the sender's.
+const SLOWEST_LINK: u64 = 24_000_000;
+
 /// The assumed round trip before one is known, in nanoseconds.
 const AT_FIRST: u64 = 200_000_000;
 
@@ -57,6 +63,60 @@ impl Silence {
     }
 }
 
+/// Pauses in which a timer of the sender can have expired.
+///
+/// Without timestamps, only the shortest round trip is known far from the sender, and a slow link spaces segments
+/// by more than that. So a pause is also several times as long as the usual time between two segments. Times in
+/// nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pauses {
+    /// When the latest segment passed.
+    last: u64,
+    /// The usual time between two segments.
+    spacing: u64,
+    /// About the shortest time of late between two segments before the last one; 0 if it is not known.
+    shortest: u64,
+    /// The time between the last two; 0 before them.
+    gap: u64,
+    /// The least time between two segments that is a pause.
+    least: u64,
+    /// When the last pause ended.
+    ended: u64,
+}
+
+impl Pauses {
+    /// Records a segment that passes at `now`. A pause lasts for `least` or longer.
+    pub(crate) fn on_sent(&mut self, now: u64, least: u64) {
+        let gap = if self.last == 0 { 0 } else { now.saturating_sub(self.last) };
+        self.least = least.max(self.usual());
+        if gap >= self.least {
+            self.ended = now;
+        }
+        self.spacing = (7 * self.spacing + gap.min(self.least)) / 8;
+        // A path that held packets shows them close together, so the shortest time grows again.
+        let grown = if self.shortest == 0 { u64::MAX } else { self.shortest + self.shortest / 8 + 1 };
+        self.shortest = self.gap.min(grown);
+        self.gap = gap;
+        self.last = now;
+    }
+
+    /// Returns how long the slowest link takes for a segment: about the shortest time of late between two before the
+    /// last one.
+    pub(crate) fn link_time(&self) -> u64 {
+        self.shortest.min(SLOWEST_LINK)
+    }
+
+    /// Returns the longest time that may pass between two segments without a pause.
+    pub(crate) fn usual(&self) -> u64 {
+        MANY * self.spacing
+    }
+
+    /// Returns whether there was no pause from `since` to `now`.
+    pub(crate) fn is_without(&self, since: u64, now: u64) -> bool {
+        self.ended <= since && now.saturating_sub(self.last) < self.least
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +136,43 @@ mod tests {
         assert_eq!(silence.earliest(1500 * MS), 1020 * MS);
         assert_eq!(silence.earliest_before(1010 * MS), 1010 * MS);
         assert_eq!(silence.earliest_before(1500 * MS), 1020 * MS);
+    }
+
+    #[test]
+    fn a_pause_is_longer_than_a_round_trip_and_than_the_spacing_of_a_slow_link() {
+        let pauses = |gaps: &[u64], least| {
+            let (mut pauses, mut now, mut ended) = (Pauses::default(), 1000 * MS, Vec::new());
+            pauses.on_sent(now, least);
+            for gap in gaps {
+                let before = now;
+                now += gap * MS;
+                pauses.on_sent(now, least);
+                ended.push(!pauses.is_without(before, now));
+            }
+            ended
+        };
+        assert_eq!(pauses(&[4, 5, 6, 4], 5 * MS), [false, true, true, false]);
+        // A link that sends a segment in 9 ms shows pauses of a round trip only at first.
+        let usual = [9; 8];
+        let shown = pauses(&[&usual[..], &[20, 9, 60]].concat(), 5 * MS);
+        assert_eq!(shown[4..], [false, false, false, false, false, false, true]);
+    }
+
+    #[test]
+    fn a_slow_link_shows_how_long_it_takes_for_a_segment() {
+        let mut pauses = Pauses::default();
+        let mut link_time = |now| {
+            pauses.on_sent(now, MS);
+            pauses.link_time()
+        };
+        assert_eq!([1000, 1100, 1104, 1105, 1109].map(&mut link_time), [0, 0, 100, 4, 1]);
+        // A burst is forgotten.
+        (2..100).for_each(|number| _ = link_time(1100 + 9 * number));
+        assert_eq!(link_time(9000), 9);
+        // No link takes as long as an idle sender.
+        let mut idle = Pauses::default();
+        [1000, 2000, 3000].iter().for_each(|second| idle.on_sent(second * 1000 * MS, MS));
+        assert_eq!(idle.link_time(), SLOWEST_LINK);
     }
 
     #[test]

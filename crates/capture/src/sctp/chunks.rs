@@ -106,11 +106,11 @@ impl Chunks {
         let passing = Transmission::new(position, len.into(), point.when.nanos, None);
         let evidence = &mut self.retransmissions.evidence;
         let smoothed = self.estimate.get().map(|(smoothed, _)| smoothed + point.sender_rtt().unwrap_or(0));
-        let reacts = |prompted| Reaction::new(prompted, point.round_trip_at_least(), smoothed, false);
+        let reacts = |prompted| Reaction::new(prompted, (point.round_trip_at_least(), 0), smoothed, false);
         let reaction = reacts(evidence.was_prompted(position, None, point));
         let sent = position.checked_sub(self.una).and_then(|index| self.out.get_mut(index as usize));
         let overtaken = |sent: &Transmission| sent.missing && self.order.is_reordered(&passing, sent, None, &reaction);
-        let late = evidence.accept_late(&passing, point.when.frame, (reacts(false).takes_at_least, None))
+        let late = evidence.accept_late(&passing, point.when.frame, reacts(false).takes_at_least, |_, _| false)
             || !evidence.segments.contains_key(&position) && sent.as_deref().is_some_and(overtaken);
         if late {
             self.counts.reordered += 1;

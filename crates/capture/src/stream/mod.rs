@@ -278,7 +278,7 @@ impl Stream {
     pub(crate) fn reaction(&self, prompted: bool, point: &CapturePoint) -> Reaction {
         let smoothed = self.round_trip_estimate(point.sender_rtt()).map(|(smoothed, _)| smoothed);
         let held = smoothed.is_some_and(|smoothed| self.order.is_after_silence(point.when.nanos, smoothed));
-        Reaction::new(prompted, point.round_trip(), smoothed, held)
+        Reaction::new(prompted, (point.round_trip(), self.order.link_time()), smoothed, held)
     }
 
     /// Returns the smoothed round trip between both ends and its variation, in nanoseconds.

@@ -62,6 +62,7 @@ impl Direction {
             self.on_other(start, &data, &point);
         }
         self.stream.last_sent = data.left;
+        self.stream.order.on_passed((data.seq, data.len, data.stamp));
     }
 
     #[inline(always)]
@@ -81,6 +82,13 @@ impl Direction {
         let known = start < self.stream.nxt
             && !data.syn
             && (data.follows == Follows::Itself || self.losses.as_deref().is_some_and(has_copy));
+        // A sender repeats its newest data when a timer expires, or behind a repair of older data.
+        let (now, newest) = (point.when.nanos, start + u64::from(data.len) == self.stream.nxt);
+        let known = known
+            || newest
+                && !data.syn
+                && self.stream.order.repeats_last((data.seq, data.len, data.stamp))
+                && self.stream.order.is_without_pause(now.saturating_sub(1), now);
         let is_copy = known || data.numbered && self.stream.out.has_copy_of(start, data.len, data.number);
         if !is_copy {
             return false;

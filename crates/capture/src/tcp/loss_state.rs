@@ -229,6 +229,10 @@ impl LossState {
                 let passing = (&passing(block, data, point), data.echo);
                 if self.retransmissions.evidence.accept_original(stream, index, passing, point) {
                     stream.counts.reordered += 1;
+                    // The sender may be known to count later.
+                    if let Some(original) = stream.out.get_mut(index).filter(|_| sent.missing) {
+                        original.number = data.number;
+                    }
                     // A segment that was passed over has the time of the data behind it.
                     let late = sent.missing.then(|| point.when.nanos.saturating_sub(sent.nanos));
                     self.latest = self.latest.max(late);

@@ -42,6 +42,8 @@ const BURST: u64 = 64 << 10;
 const LONGEST: usize = 65_536;
 /// The control bits that only the last piece of a large segment has.
 const LAST: u16 = Flags::FIN.0 | Flags::PSH.0;
+/// Processors give packets times that differ from their order by less than this, in nanoseconds.
+const MOST_OUT_OF_ORDER: u64 = 1_000_000;
 /// The hop limit of packets that no router has passed.
 const FRESH: u8 = 64;
 
@@ -110,6 +112,18 @@ fn shape(router: &Namespace, lan: Lan) -> Result<(), Error> {
 /// A packet as a device saw it: when, in nanoseconds since 1970, its first bytes, and its length.
 type Seen = (u64, Vec<u8>, u32);
 
+/// Corrects times that are later than those of packets that came behind. A busy kernel leaves some packets without a
+/// time, and they get that at which they are read. Smaller differences are those of its processors.
+fn order_times(seen: &mut [Seen]) {
+    let mut behind = u64::MAX;
+    for (nanos, ..) in seen.iter_mut().rev() {
+        if *nanos > behind.saturating_add(MOST_OUT_OF_ORDER) {
+            *nanos = behind;
+        }
+        behind = behind.min(*nanos);
+    }
+}
+
 /// A thread that takes the packets of a namespace.
 pub(super) struct Tapped {
     place: &'static str,
@@ -148,7 +162,8 @@ impl Tapped {
     /// Ends, and writes the capture.
     pub(super) fn finish(self, own: &Path, clock: Clock) -> Result<(), Error> {
         self.stop.store(true, Ordering::Relaxed);
-        let seen = self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let mut seen = self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        order_times(&mut seen);
         let mut capture = Capture::create(&own.join(format!("{}.pcapng", self.place)), clock)?;
         let place = capture.place(self.place)?;
         for (nanos, bytes, length) in &seen {
@@ -252,4 +267,18 @@ fn write_path(own: &Path) -> Result<(), Error> {
 fn seconds(nanos: u64) -> String {
     let at = Instant::from_nanos(nanos).as_nanos();
     format!("{}.{:09}", at / 1_000_000_000, at % 1_000_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_without_a_time_of_its_own_passed_no_later_than_those_behind_it() {
+        let mut seen: Vec<Seen> = [1, 90, 90, 20, 19, 30].map(|millis| (millis * 1_000_000, Vec::new(), 0)).into();
+        seen[4].0 += 500_000;
+        order_times(&mut seen);
+        let millis: Vec<_> = seen.iter().map(|(nanos, ..)| *nanos as f64 / 1e6).collect();
+        assert_eq!(millis, [1.0, 19.5, 19.5, 20.0, 19.5, 30.0]);
+    }
 }
