@@ -111,9 +111,9 @@ fn copy_sources(scratch: &Path) -> io::Result<()> {
         copy(&from.join("src"), &to.join("src"))?;
         let manifest = read(&from.join("Cargo.toml"));
         let (needed, _) = manifest.split_once("[dev-dependencies]").unwrap_or((&manifest, ""));
-        // Driven connections need more crates than these.
-        let without =
-            needed.split_once("[features]").map(|(before, _)| before.to_owned() + "[features]\nconnections = []\n");
+        // What the test kit's features switch on needs more crates than these.
+        let features = "[features]\nconnections = []\nfiles = []\n";
+        let without = needed.split_once("[features]").map(|(before, _)| before.to_owned() + features);
         write(&to.join("Cargo.toml"), without.as_deref().unwrap_or(needed))?;
     }
     for file in ["golden/choices.rs", "naive/dice.rs"].map(Path::new) {
