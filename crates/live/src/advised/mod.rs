@@ -56,8 +56,8 @@ impl Compared {
     }
 }
 
-/// Records a scenario three times in `folder`, twice as it was drawn and once with the other setting. The files
-/// of the recordings stay there if the prediction differs, in `NAME.before`, `NAME.again` and `NAME.after`.
+/// Records a scenario three times in `folder`, twice as it was drawn and once with the other setting. If the prediction
+/// differs, the sender's captures stay there, in `NAME.before` and `NAME.after`.
 ///
 /// # Errors
 /// Those of the system and of the connections.
@@ -83,8 +83,23 @@ pub fn compare(change: &Change, folder: &Path, port: u16) -> Result<Compared, Er
     };
     if compared.agrees() {
         [before, again, after].iter().try_for_each(|own| remove(own))?;
+    } else {
+        remove(&again)?;
+        [before, after].iter().try_for_each(|own| keep_capture(own))?;
     }
     Ok(compared)
+}
+
+/// Removes all files of a recording but the capture at its sender, by which the prediction can be repeated.
+fn keep_capture(folder: &Path) -> Result<(), Error> {
+    let failed = |error: std::io::Error| Error::new(folder.display().to_string(), &error, "");
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        if file.file_stem() != Some(PLACES[0].as_ref()) || file.extension() != Some("pcapng".as_ref()) {
+            fs::remove_file(&file).map_err(failed)?;
+        }
+    }
+    Ok(())
 }
 
 fn remove(folder: &Path) -> Result<(), Error> {

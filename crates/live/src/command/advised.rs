@@ -22,8 +22,8 @@ usage: eifel live advise [OPTIONS] FOLDER
   --seed S           the seed of all draws (default: 1)
   --at-once N        scenarios at the same time (default: 3)
 
-FOLDER gets NAME.json for each scenario: the counts before, as predicted, and after. If they differ, the recordings'
-files stay in NAME.before, NAME.again and NAME.after. A call that is interrupted goes on where it was.
+FOLDER gets NAME.json for each scenario: the counts before, as predicted, and after. If they differ, the captures at
+the sender stay in NAME.before and NAME.after. A call that is interrupted goes on where it was.
 
 example: eifel live advise --count 30 --seed 7 out/advised
 ";
