@@ -82,11 +82,12 @@ impl Direction {
         let known = start < self.stream.nxt
             && !data.syn
             && (data.follows == Follows::Itself || self.losses.as_deref().is_some_and(has_copy));
-        // A sender repeats its newest data when a timer expires, or behind a repair of older data.
+        // A sender repeats its newest data when a timer expires, or behind a repair of older data. A FIN alone passes on
+        // an idle direction, whose pauses are not known.
         let (now, newest) = (point.when.nanos, start + u64::from(data.len) == self.stream.nxt);
         let known = known
             || newest
-                && !data.syn
+                && data.payload > 0
                 && self.stream.order.repeats_last((data.seq, data.len, data.stamp))
                 && self.stream.order.is_without_pause(now.saturating_sub(1), now);
         let is_copy = known || data.numbered && self.stream.out.has_copy_of(start, data.len, data.number);

@@ -79,7 +79,7 @@ fn a_peer_calls_through_the_box_before_it_listens() {
     }
     let folder = folder();
     let call = "import os, socket
-try: socket.create_connection((os.environ['EIFEL_PEER'], 99), 1)
+try: socket.create_connection((os.environ['EIFEL_PEER'], 99), 20)
 except ConnectionRefusedError: pass";
     let peer = format!("python3 -c \"{call}\" && exec python3 -c \"{SINK}\"");
     let (code, said) = hiccup(&folder, &[], &peer, &["python3", "-c", SOURCE, "1000"]);

@@ -42,11 +42,13 @@ fn the_truth_of_recordings_equals_the_kernels_own_counters() {
         let back = one["back"].as_u64().unwrap();
         assert_eq!(segments(&|_| true), own + back, "{name}");
         let counted = |counter: &str| counters[counter].as_u64().unwrap();
-        // The counters are those of one end.
+        // The counters are those of one end. On a busy machine a device drops some that the kernel counted.
         if back == 0 {
-            assert_eq!(named("fast"), counted("TCPFastRetrans"), "{name}");
-            assert_eq!(named("loss"), counted("TCPSlowStartRetrans"), "{name}");
-            assert_eq!(named("rto"), counted("TCPTimeouts") - counted("TCPSynRetrans"), "{name}");
+            let dropped = kernels - own;
+            let agree = |cause, counter: u64| (named(cause)..=named(cause) + dropped).contains(&counter);
+            assert!(agree("fast", counted("TCPFastRetrans")), "{name}: {one}");
+            assert!(agree("loss", counted("TCPSlowStartRetrans")), "{name}: {one}");
+            assert!(agree("rto", counted("TCPTimeouts") - counted("TCPSynRetrans")), "{name}: {one}");
         }
         for place in ["sender", "between", "receiver"] {
             let truth = std::fs::read_to_string(folder.join(format!("{name}.{place}.truth.csv"))).unwrap();
