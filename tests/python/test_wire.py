@@ -10,7 +10,7 @@ import pytest
 from eifel import live, store
 from eifel.cli import main
 from eifel.papers import artefacts
-from eifel.papers.live import decisions, wire
+from eifel.papers.live import wire
 
 LONGEST = "live.decisions"
 TOO_LONG = "live.undo"
@@ -31,11 +31,9 @@ def test_an_artefact_is_measured_on_the_wire(name: str, monkeypatch: pytest.Monk
 def measure(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Measures an artefact. Its claims depend on the machine's load, and are not judged here.
 
-    So late runs are not repeated (`test_golden_wire` tests that), and more recordings are made at once than for the
-    artefact.
+    So late runs are not repeated (`test_golden_wire` tests that).
     """
     monkeypatch.setattr(wire, "TRIES", 1)
-    monkeypatch.setattr(decisions, "AT_ONCE", 12)
     out = Path(__file__).parents[2] / "target" / "live"
     assert main(["reproduce", name, "--fresh", "--out", str(out)]) == 0
     measured = store.read(out, artefacts()[name])

@@ -16,6 +16,8 @@ use std::time::Duration;
 /// then the recording ends with what there is.
 const PATIENCE: Duration = Duration::from_secs(12);
 const BACKLOG: i32 = 64;
+/// How long a listener waits for the next connection.
+const COMES: Duration = Duration::from_secs(60);
 /// How long a sender that closes last stays open: a report of a duplicate may still come.
 const STAYS: Duration = Duration::from_millis(500);
 
@@ -94,6 +96,8 @@ fn listen(at: SocketAddr, buffer: Option<u32>) -> Result<TcpListener, Error> {
     if let Some(bytes) = buffer {
         sockopt::set_socket_recv_buffer_size(&socket, bytes as usize).map_err(failed)?;
     }
+    // A caller that fails does not come: nobody waits for it for ever.
+    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, Some(COMES)).map_err(failed)?;
     rustix::net::bind(&socket, &at).map_err(failed)?;
     rustix::net::listen(&socket, BACKLOG).map_err(failed)?;
     Ok(TcpListener::from(socket))
