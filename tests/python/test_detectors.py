@@ -160,9 +160,9 @@ def test_a_point_is_drawn_from_its_seed_and_number_alone(situation) -> None:
 
 
 def test_detectors_that_watch_see_the_same_episodes_in_every_run() -> None:
-    columns = detector_runs.point_columns(SITUATIONS[0], seed=1, point=3)
-    by_code = [columns["episode"][columns["detector"] == code] for code in range(len(detector_runs.DETECTORS))]
-    watching = len(detector_runs.RUNS[0].detectors) + len(detector_runs.RUNS[1].detectors)
+    columns = detector_runs.PANEL.point_columns(SITUATIONS[0], seed=1, point=3)
+    by_code = [columns["episode"][columns["detector"] == code] for code in range(len(detector_runs.PANEL.detectors))]
+    watching = len(detector_runs.PANEL.runs[0].detectors) + len(detector_runs.PANEL.runs[1].detectors)
     assert len(by_code[0]) > 5
     for seen in by_code[1:watching]:
         assert seen.tolist() == by_code[0].tolist()
@@ -174,12 +174,12 @@ def test_interrupted_detector_runs_resume_with_the_missing_points(tmp_path) -> N
     few = [replace(SITUATIONS[3], points=3), replace(SITUATIONS[4], points=2)]
     seen: list[tuple[int, int]] = []
     effort = Effort(1, 1, 2, tmp_path, progress=lambda *at: seen.append(at))
-    columns = detector_runs.episodes(effort, "test.runs", few)
+    columns = detector_runs.PANEL.episodes(effort, "test.runs", few)
     assert seen[-1] == (5, 5)
     assert set(columns["situation"].tolist()) == {0, 1}
     assert set(columns["point"][columns["situation"] == 0].tolist()) == {0, 1, 2}
     seen.clear()
-    again = detector_runs.episodes(effort, "test.runs", few)
+    again = detector_runs.PANEL.episodes(effort, "test.runs", few)
     assert seen == [(5, 5)]
     assert all((again[name] == values).all() for name, values in columns.items() if name != "delay_rtts")
 

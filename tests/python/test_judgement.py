@@ -16,8 +16,8 @@ from eifel.papers.dualrtt.tables2_and_3 import COLUMNS
 from eifel.report.comparison import verdict_of
 from eifel.runs import Runs
 from eifel.statistics import Mean
-from eifel.studies import liars, liars_neighbour
-from eifel.studies.cheating import DEFAULT, LIES, LOSSES, PLAIN, senders
+from eifel.studies import cheating, liars, liars_neighbour
+from eifel.studies.cheating import DEFAULT, LIES, LOSSES, PLAIN
 
 GOOD, BAD = Claim("true", lambda _: True), Claim("false", lambda _: False)
 
@@ -143,20 +143,20 @@ def test_the_fit_finds_the_model_that_made_the_values() -> None:
 def cheated(gain: float, at: tuple[int, int, int]) -> Measured:
     """Returns the table of liars with a gain for one lie, and the honest goodput for every other."""
     artefact = artefacts()["detectors.liars"]
-    sender, loss, lie = np.indices((len(list(senders())), len(LOSSES), 1 + len(LIES))).reshape(3, -1).repeat(2, axis=1)
+    sender, loss, lie = np.indices((len(liars.SENDERS), len(LOSSES), 1 + len(LIES))).reshape(3, -1).repeat(2, axis=1)
     goodput = 100.0 + sender + 1000 * loss
     here = (sender == at[0]) & (loss == at[1]) & (lie == at[2] + 1)
     columns = {"sender": sender, "loss": loss, "lie": lie, "goodput_bps": np.where(here, goodput * gain, goodput)}
     order = np.random.default_rng(1).permutation(len(sender))
     runs = Runs({name: values[order] for name, values in columns.items()}, [])
-    means = liars._measure(artefact, runs)
+    means = cheating.gains_by_lie(artefact, runs)
     return Measured(
         artefact, [MeasuredRow(row, of) for row, of in zip(artefact.rows, means, strict=True)], [], 2, 1, 0.0
     )
 
 
 def test_each_gain_stands_in_its_own_cell_of_the_liars_table() -> None:
-    asked = list(senders())
+    asked = liars.SENDERS
     for at in ((0, 0, 0), (3, 1, 4), (len(asked) - 1, 2, len(LIES) - 1)):
         measured = cheated(1.5, at)
         gains = {
@@ -176,9 +176,9 @@ def test_each_gain_stands_in_its_own_cell_of_the_liars_table() -> None:
 
 @pytest.mark.parametrize(("gain", "holding"), [(1.0499, True), (1.0501, False), (1.36, False)])
 def test_no_lie_against_the_default_may_gain_five_percent(gain: float, holding: bool) -> None:
-    assert liars.BOUND == 1.05
-    ours = next(n for n, (detect, *_) in enumerate(senders()) if detect == DEFAULT)
-    other = next(n for n, (detect, *_) in enumerate(senders()) if detect == PLAIN)
+    assert cheating.BOUND == 1.05
+    ours = next(n for n, (detect, *_) in enumerate(liars.SENDERS) if detect == DEFAULT)
+    other = next(n for n, (detect, *_) in enumerate(liars.SENDERS) if detect == PLAIN)
     claim = 0
     for lie in range(len(LIES)):
         assert cheated(gain, (ours, 1, lie)).claims()[claim]["holds"] is holding

@@ -7,8 +7,8 @@ import pytest
 
 import eifel
 from eifel.papers import artefacts
-from eifel.studies import liars_sctp, proof
-from eifel.studies.cheating import DEFAULT, LIES, PLAIN, scenario, senders
+from eifel.studies import liars, liars_sctp, proof
+from eifel.studies.cheating import DEFAULT, LIES, PLAIN, scenario
 from eifel.studies.liars_neighbour import shared
 
 REPETITIONS = 6
@@ -65,7 +65,7 @@ def test_the_proof_costs_nothing_over_spikes_and_something_where_much_is_reorder
 
 def test_every_sender_meets_every_lie() -> None:
     artefact = artefacts()["detectors.liars"]
-    assert len(artefact.rows) == 3 * len(list(senders())) == 297
+    assert len(artefact.rows) == 3 * len(liars.SENDERS) == 297
     assert [column.name for column in artefact.columns] == [lie.replace("-", "_") for lie in LIES]
 
 

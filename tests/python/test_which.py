@@ -25,7 +25,7 @@ length.
 @pytest.fixture(scope="module")
 def judged() -> Measured:
     few = tuple(replace(one, points=LENGTHS if one.name == "reordering" else POINTS) for one in SITUATIONS)
-    study = Study(lambda effort: detector_runs.episodes(effort, "test.which", few), {"points": POINTS}, ())
+    study = Study(lambda effort: detector_runs.PANEL.episodes(effort, "test.which", few), {"points": POINTS}, ())
     return reproduce(replace(truth.ARTEFACT, method=replace(truth.ARTEFACT.method, study=study)))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from eifel.documents import DETECTORS, LIARS, spaced, table, worlds
 from eifel.documents.stored import Stored, half_width, mean, with_half
-from eifel.studies import burst, liars_fast, liars_repair, proof, wire, wire_liars
+from eifel.studies import burst, cheating, liars_fast, liars_repair, proof, wire, wire_liars
 from eifel.studies import neighbours as remedies
 from eifel.studies.cheating import DEFAULT, LOSSES, PLAIN
 from eifel.studies.cheating import LIES as EVERY_LIE
@@ -324,7 +324,7 @@ def wire_lies(store: Stored) -> str:
             keys = {"sender": sender, "loss": loss}
             gains = {lie: mean(store, wire_liars.TITLE, lie.replace("-", "_"), **keys) for lie in EVERY_LIE}
             best = max(gains, key=lambda lie: gains[lie])
-            named = f" (`{best}`)" if gains[best] > wire_liars.BOUND else ""
+            named = f" (`{best}`)" if gains[best] > cheating.BOUND else ""
             cells.append(f"{gains[best]:.2f}{named}")
         rows.append([name, *cells])
     return table(("sender on Linux's wire", *(f"loss {100 * loss:g} %" for loss in LOSSES)), rows)

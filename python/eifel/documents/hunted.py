@@ -125,7 +125,7 @@ def found_in(file: str) -> dict[str, float]:
     for flow in scenario["flow"]:
         flow["tcp"] = {**flow["tcp"], "retransmission_marks": "bits"}
     found: dict[str, float] = {}
-    for runs in detector_runs.RUNS:
+    for runs in detector_runs.PANEL.runs:
         asked = _with(deepcopy(scenario), {**runs.sender, "respond": "none"})
         parts = [
             judged.judged(run({**asked, "seed": seed}, record=judged.TABLES), runs.detectors)

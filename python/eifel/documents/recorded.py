@@ -43,11 +43,11 @@ def _truth(files: Sequence[Path], digests: Sequence[str]) -> list[dict[str, Any]
     seed, source = artefacts()[truth.TITLE].seed, truth.study(files).source
     effort = Effort(seed, 1, None, ROOT / "out" / "parts", source=source)
     title = f"{truth.TITLE}.recorded"
-    episodes = detector_runs.episodes(effort, title, links, {"recordings": list(digests)})
+    episodes = detector_runs.PANEL.episodes(effort, title, links, {"recordings": list(digests)})
     rows = []
     for place, link in enumerate(links):
         for name in LOOKED_AT:
-            code = tuple(detector_runs.DETECTORS).index(name)
+            code = detector_runs.PANEL.detectors.index(name)
             mine = (episodes["situation"] == place) & (episodes["detector"] == code)
             counts = facts.counts({column: values[mine] for column, values in episodes.items()})
             measured = {column: round(counts[column].mean, 4) for column in ("episodes", *TRUTH)}

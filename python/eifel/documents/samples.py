@@ -156,8 +156,8 @@ STUDIES: Mapping[str, Callable[[], Any]] = {
         spikes.scenario(sender, kbps, window, case, spike=spikes.drawn_spike())
         for case, _, window, kbps, sender in ranking.GRID
     ),
-    "detectors.truth": lambda: _points(detector_runs.point_columns, (*SITUATIONS, *CROSSED)),
-    "detectors.wire": lambda: _points(wire.point_columns, wire.WIRE),
+    "detectors.truth": lambda: _points(detector_runs.PANEL.point_columns, (*SITUATIONS, *CROSSED)),
+    "detectors.wire": lambda: _points(wire.PANEL.point_columns, wire.WIRE),
     "detectors.liars": lambda: _ran(_liars()),
     "detectors.wire_liars": lambda: _ran(_wire_liars()),
     "detectors.liars_found": lambda: [_ran(_liars()), _found(_LIE)],

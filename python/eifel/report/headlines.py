@@ -7,7 +7,7 @@ from eifel.papers.artefact import Measured, word
 from eifel.report.embedded import embedded
 from eifel.report.heat import Cell, Spot, heat, spots
 from eifel.report.svg import Dot, Line, dots
-from eifel.studies.detector_runs import DETECTORS
+from eifel.studies.detector_runs import PANEL
 from eifel.studies.settings import LINUX
 
 MOST_LINES = 40
@@ -139,7 +139,7 @@ def _detectors(known: Mapping[str, Measured]) -> str:
     # Pairs are in the table; forty names in one picture would be illegible.
     where = table.rows[0].row.keys["situation"]
     shown, wrong = [], []
-    for name in (*DETECTORS, ADVISED):
+    for name in (*PANEL.detectors, ADVISED):
         means = table.row(situation=where, detector=name).means
         found, delay, mistakes = (means.get(column) for column in ("found", "delay_rtts", "false_positives"))
         if found is not None and delay is not None:

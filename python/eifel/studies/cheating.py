@@ -1,16 +1,16 @@
 """Cheating receivers: the senders that they meet, and the runs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from eifel.papers import rfc3522
+from eifel.papers.artefact import Artefact, Column, Measured, Setting
 from eifel.papers.study import Effort, Progress
 from eifel.runs import Runs, run_many
 from eifel.statistics import Mean, mean_interval
-from eifel.studies.settings import RESPONSES
 
 SQUARE_WAVE = "square-wave"
 """A receiver that holds every ACK back for a while and then releases all, so that the delay oscillates."""
@@ -19,11 +19,26 @@ LOSSES = (0.001, 0.01, 0.05)
 DURATION_S = 30
 DEFAULT = "eifel-timestamps"
 PLAIN = "eifel-timestamps, plain"
+BOUND = 1.05
+"""A liar gains if its goodput is more than this many times an honest receiver's."""
+Scenario = Callable[[float, str], dict[str, Any]]
 DETECTORS: dict[str, Any] = {
     DEFAULT: "eifel-timestamps",
     PLAIN: dict(rfc3522.PLAIN),
     **{name: name for name in ("eifel-or-f-rto", "eifel-bit", "f-rto", "f-rto-sack", "dsack", "dual-rtt", "min-rtt")},
 }
+
+
+def column(lie: str) -> Column:
+    """Returns the column of a lie's gain."""
+    return Column(lie.replace("-", "_"), lie.replace("-", " ").capitalize(), digits=2)
+
+
+COLUMNS = tuple(column(lie) for lie in LIES)
+LEFT_OPEN = (
+    Setting("path", "10 Mbit/s, 100 ms, 80 packets, random loss", "an undo that is not due pays most there"),
+    Setting("transfer", f"{DURATION_S} s", "hundreds of losses"),
+)
 
 
 def scenario(detect: str, respond: str, grant: str, loss: float, liar: str) -> dict[str, Any]:
@@ -62,27 +77,41 @@ def scenario(detect: str, respond: str, grant: str, loss: float, liar: str) -> d
     }
 
 
-def senders() -> Iterator[tuple[str, str, str]]:
-    """Yields detector, response, and the grant of undos: once per round trip or always."""
-    for detect in DETECTORS:
-        for respond in RESPONSES:
-            yield detect, respond, "once-a-round-trip"
-        yield detect, "rfc4015", "always"
+def find(effort: Effort, title: str, scenarios: Sequence[Scenario], definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Runs one sender after another, each lie beside the honest receiver with the same seed.
 
-
-def find(effort: Effort) -> Mapping[str, Any]:
-    """Runs one sender after another, each lie beside the honest receiver with the same seed."""
-    asked = list(senders())
-    runs = len(LOSSES) * (1 + len(LIES)) * effort.repetitions
+    Each sender is a function that returns its scenario from the share of lost packets and the lie.
+    """
+    each = [(loss, lie) for loss in LOSSES for lie in ("none", *LIES)]
 
     def one(number: int, progress: Progress) -> dict[str, Any]:
-        each = [(loss, liar) for loss in LOSSES for liar in ("none", *LIES)]
-        scenarios = [scenario(*asked[number], loss, liar) for loss, liar in each]
-        goodput = measured(scenarios, effort, progress).reshape(len(LOSSES), 1 + len(LIES), -1)
+        asked = [scenarios[number](loss, lie) for loss, lie in each]
+        goodput = measured(asked, effort, progress).reshape(len(LOSSES), 1 + len(LIES), -1)
         return {"sender": np.full(goodput.size, number), **columns(goodput, "loss", "lie", "repetition")}
 
-    definition = {"senders": asked, "scenario": scenario("dsack", "none", "always", 0, "none"), "lies": LIES}
-    return effort.parts("liars", {**definition, "losses": LOSSES}, [runs] * len(asked), one)
+    definition = {**definition, "lies": LIES, "losses": LOSSES}
+    return effort.parts(title, definition, [len(each) * effort.repetitions] * len(scenarios), one)
+
+
+def gains_by_lie(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
+    """Returns the goodput with each lie over the honest receiver's. The rows are senders, each with all losses."""
+
+    def of(sender: int, loss: int, lie: int) -> Any:
+        return runs["goodput_bps"][(runs["sender"] == sender) & (runs["loss"] == loss) & (runs["lie"] == lie)]
+
+    return [
+        {
+            column.name: ratio(of(sender, loss, 1 + lie), of(sender, loss, 0))
+            for lie, column in enumerate(artefact.columns)
+        }
+        for sender, loss in np.ndindex(len(artefact.rows) // len(LOSSES), len(LOSSES))
+    ]
+
+
+def most(measured: Measured, lie: str = "", **keys: str) -> float:
+    """Returns the largest gain over the rows with these keys, of one lie or of all."""
+    rows = [row for row in measured.rows if all(row.row.keys[key] == value for key, value in keys.items())]
+    return max(mean.mean for row in rows for name, mean in row.means.items() if lie in ("", name))
 
 
 def measured(scenarios: Sequence[Mapping[str, Any]], effort: Effort, progress: Progress) -> NDArray[np.float64]:
@@ -101,14 +130,14 @@ def columns(goodput: NDArray[np.float64], *axes: str, **same: Any) -> dict[str, 
     return {**{name: place.ravel() for name, place in places}, **equal, "goodput_bps": goodput.ravel()}
 
 
-def gains(runs: Runs, key: str, count: int) -> list[dict[str, Mean]]:
-    """Returns the liar's goodput over the honest receiver's, by row."""
-    each = [runs[key] == number for number in range(count)]
-    return [{"gain": ratio(runs["lying_bps"][mine], runs["honest_bps"][mine])} for mine in each]
-
-
 def ratio(liar: NDArray[Any], honest: NDArray[Any]) -> Mean:
     """Returns the ratio of two means over the same seeds. The mean of ratios would be biased upwards."""
     ratio = float(liar.mean() / honest.mean())
     beside = mean_interval((liar - ratio * honest) / honest.mean())
     return Mean(ratio, beside.half_width, beside.count)
+
+
+def gains(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
+    """Returns the liar's goodput over the honest receiver's, by row."""
+    each = [runs["row"] == number for number in range(len(artefact.rows))]
+    return [{"gain": ratio(runs["lying_bps"][mine], runs["honest_bps"][mine])} for mine in each]

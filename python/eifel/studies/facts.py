@@ -5,10 +5,33 @@ from typing import Any
 
 import numpy as np
 
-from eifel.papers.artefact import Artefact, Row, means_of
+from eifel.papers.artefact import Artefact, Column, Row, means_of
+from eifel.papers.artefact import counts as whole_numbers
 from eifel.runs import Runs
 from eifel.statistics import Mean, mean_interval, percent_interval
 from eifel.studies.judged import FAST_RETRANSMIT, GENUINE, MIXED, NEEDED, NEEDLESS, SPURIOUS, TIMEOUT, UNDECIDED
+
+COLUMNS = (
+    Column("episodes", "Episodes", digits=0),
+    Column("found", "Needless, nothing lost: found %", digits=2),
+    Column("found_beside_loss", "Needless, others lost: found %", digits=2),
+    Column("found_timeouts", "Needless timeouts: found %", digits=2),
+    Column("found_fast_retransmits", "Needless fast retransmits: found %", digits=2),
+    Column("mixed", "Mixed: called spurious though something was lost %", digits=2),
+    Column("lost_bytes", "Lost where that was called spurious, bytes", digits=0),
+    Column("false", "Needed: called spurious %", digits=2),
+    *whole_numbers("true_positives", "false_negatives"),
+    Column("undecided_needless", "Needless, undecided", digits=0),
+    *whole_numbers("false_positives", "true_negatives"),
+    Column("undecided_needed", "Needed, undecided", digits=0),
+    Column("mixed_undone", "Mixed, called spurious", digits=0),
+    Column("mixed_kept", "Mixed, called genuine", digits=0),
+    Column("undecided_mixed", "Mixed, undecided", digits=0),
+    Column("delay_rtts", "Median delay of what is found, RTTs", digits=2),
+    Column("needless_bytes", "Sent needlessly until the verdict, bytes", digits=0),
+    Column("header_per_mille", "Headers, bytes in 1000 of data", digits=2),
+)
+"""What `counts` returns."""
 
 
 def fallen_back(first: Mapping[str, Any], fallback: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,20 @@ def best(honest: Mapping[str, Any], runs: int, effort: Effort, progress: Progres
     return liar, {**honest, "flow": [flow]}
 
 
+def find(
+    effort: Effort, title: str, honest: Sequence[Mapping[str, Any]], runs: int, definition: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Searches for the best liar against the sender of each honest scenario with `runs` runs, and judges it."""
+
+    def one(number: int, progress: Progress) -> dict[str, Any]:
+        liar, lying = best(honest[number], runs, effort, progress)
+        goodput = judged([honest[number], lying], effort)
+        columns = {"row": np.full(goodput.shape[1], number), "liar": np.full(goodput.shape[1], liar)}
+        return {**columns, "honest_bps": goodput[0], "lying_bps": goodput[1]}
+
+    return effort.parts(title, {**definition, "runs": runs}, [runs] * len(honest), one)
+
+
 def judged(asked: Sequence[Mapping[str, Any]], effort: Effort) -> NDArray[np.float64]:
     """Returns goodput in bit/s by scenario and repetition. Uses other seeds than the search, to exclude luck."""
     scenarios = [{**each, "seed": effort.seed + 1} for each in asked]

@@ -1,62 +1,54 @@
 """The gain of a cheating receiver: its goodput over an honest one's, by lie, detector and response."""
 
-import numpy as np
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
-from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
-from eifel.papers.study import Study
-from eifel.runs import Runs
-from eifel.statistics import Mean
+from eifel.papers.artefact import Artefact, Claim, Row, Studied
+from eifel.papers.study import Effort, Study
 from eifel.studies import cheating
-from eifel.studies.cheating import DEFAULT, DURATION_S, LIES, LOSSES, PLAIN, find, ratio, scenario, senders
+from eifel.studies.cheating import BOUND, DEFAULT, DETECTORS, LIES, LOSSES, PLAIN, most, scenario
+from eifel.studies.settings import RESPONSES
 
-BOUND = 1.05
-
-
-def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    goodput = {
-        key: runs["goodput_bps"][(runs["sender"] == key[0]) & (runs["loss"] == key[1]) & (runs["lie"] == key[2])]
-        for key in np.ndindex(len(list(senders())), len(LOSSES), 1 + len(LIES))
-    }
-    return [
-        {name.replace("-", "_"): ratio(goodput[*place, 1 + lie], goodput[*place, 0]) for lie, name in enumerate(LIES)}
-        for place in np.ndindex(len(list(senders())), len(LOSSES))
-    ]
-
-
-def _most(measured: Measured, lie: str = "", **keys: str) -> float:
-    rows = [row for row in measured.rows if all(row.row.keys[key] == value for key, value in keys.items())]
-    return max(mean.mean for row in rows for name, mean in row.means.items() if lie in ("", name))
+TITLE = "detectors.liars"
+SENDERS = tuple(
+    sender
+    for detect in DETECTORS
+    for sender in (
+        *((detect, respond, "once-a-round-trip") for respond in RESPONSES),
+        (detect, "rfc4015", "always"),
+    )
+)
+"""Detector, response, and the grant of undos: once per round trip or always."""
+_DESIGN = {"senders": SENDERS, "scenario": scenario(DEFAULT, "rfc4015", "always", 0.01, "none")}
 
 
-_ROWS = [(*sender, loss) for sender in senders() for loss in LOSSES]
+def _find(effort: Effort) -> Mapping[str, Any]:
+    return cheating.find(effort, TITLE, [partial(scenario, *sender) for sender in SENDERS], _DESIGN)
+
+
+_ROWS = [(*sender, loss) for sender in SENDERS for loss in LOSSES]
 _ONCE = {"grant": "once-a-round-trip", "respond": "rfc4015"}
 
 ARTEFACT = Artefact(
-    id="detectors.liars",
+    id=TITLE,
     title="Goodput of a receiver that cheats, over an honest one's",
     source="this project; docs/internals/liars.md",
-    columns=tuple(Column(lie.replace("-", "_"), lie.replace("-", " ").capitalize(), digits=2) for lie in LIES),
+    columns=cheating.COLUMNS,
     rows=tuple(Row({"detect": d, "respond": r, "grant": g, "loss": loss}) for d, r, g, loss in _ROWS),
     method=Studied(
-        Study(
-            find,
-            {"lies": LIES, "losses": LOSSES, "scenario": scenario(DEFAULT, "rfc4015", "always", 0.01, "none")},
-            (cheating,),
-        ),
-        measure=_measure,
+        Study(_find, {**_DESIGN, "lies": LIES, "losses": LOSSES}, (cheating,)),
+        measure=cheating.gains_by_lie,
         repetitions=40,
         long=True,
     ),
-    fitted=(
-        Setting("path", "10 Mbit/s, 100 ms, 80 packets, random loss", "an undo that is not due pays most there"),
-        Setting("transfer", f"{DURATION_S} s", "hundreds of losses"),
-    ),
+    fitted=cheating.LEFT_OPEN,
     claims=(
         Claim(
             "no lie gains 5 % against the default, by any response, with an undo a round trip or as many as there are",
-            lambda m: _most(m, detect=DEFAULT) <= BOUND,
+            lambda m: most(m, detect=DEFAULT) <= BOUND,
         ),
-        Claim("nor against its second ACK (eifel-or-f-rto)", lambda m: _most(m, detect="eifel-or-f-rto") <= BOUND),
+        Claim("nor against its second ACK (eifel-or-f-rto)", lambda m: most(m, detect="eifel-or-f-rto") <= BOUND),
         Claim(
             "against RFC 3522's plain comparison a forger of echoes has more than twice his share at a loss of 1 %",
             lambda m: m.mean("forged_echo", detect=PLAIN, **_ONCE, loss=0.01) > 2,
@@ -69,6 +61,6 @@ ARTEFACT = Artefact(
                 < m.mean("forged_echo", detect=PLAIN, respond="rfc4015", grant="always", loss=0.05)
             ),
         ),
-        Claim("echoes at random gain nothing", lambda m: _most(m, "random_echo") <= BOUND),
+        Claim("echoes at random gain nothing", lambda m: most(m, "random_echo") <= BOUND),
     ),
 )

@@ -3,12 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
-from eifel.papers.study import Effort, Progress, Study
-from eifel.runs import Runs
-from eifel.statistics import Mean
+from eifel.papers.study import Effort, Study
 from eifel.studies import cheating, liar_search
 from eifel.studies.liars_repair import SENDERS
 
@@ -16,7 +12,6 @@ RUNS = 2000
 RATE_BPS = 100_000_000
 PACKETS = 800
 LOSSES = (1e-3, 1e-4, 1e-5)
-BOUND = 1.05
 _ROWS = [(sender, loss) for sender in SENDERS for loss in LOSSES]
 
 
@@ -34,18 +29,7 @@ _DESIGN = {"rows": [scenario(*row) for row in _ROWS], "runs": RUNS}
 
 
 def _find(effort: Effort) -> Mapping[str, Any]:
-    def one(number: int, progress: Progress) -> dict[str, Any]:
-        honest = scenario(*_ROWS[number])
-        liar, lying = liar_search.best(honest, RUNS, effort, progress)
-        goodput = liar_search.judged([honest, lying], effort)
-        columns = {"row": np.full(goodput.shape[1], number), "liar": np.full(goodput.shape[1], liar)}
-        return {**columns, "honest_bps": goodput[0], "lying_bps": goodput[1]}
-
-    return effort.parts("liars fast", _DESIGN, [RUNS] * len(_ROWS), one)
-
-
-def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    return cheating.gains(runs, "row", len(_ROWS))
+    return liar_search.find(effort, "liars fast", [scenario(*row) for row in _ROWS], RUNS, _DESIGN)
 
 
 ARTEFACT = Artefact(
@@ -54,7 +38,7 @@ ARTEFACT = Artefact(
     source="this project; docs/internals/liars.md",
     columns=(Column("gain", "Gain", digits=2),),
     rows=tuple(Row({"sender": sender, "loss": loss}) for sender, loss in _ROWS),
-    method=Studied(Study(_find, _DESIGN, (_find, cheating, liar_search)), measure=_measure, repetitions=40, long=True),
+    method=Studied(Study(_find, _DESIGN, (cheating, liar_search)), measure=cheating.gains, repetitions=40, long=True),
     fitted=(
         Setting("path", f"100 Mbit/s, 100 ms, {PACKETS} packets, random loss", "large windows"),
         Setting("transfer", f"{cheating.DURATION_S} s", "300 round trips"),
@@ -63,7 +47,7 @@ ARTEFACT = Artefact(
     claims=(
         Claim(
             "no liar that 2000 runs of search find gains 5 %, whatever detects, recovers or controls congestion",
-            lambda m: max(row.means["gain"].mean for row in m.rows) <= BOUND,
+            lambda m: max(row.means["gain"].mean for row in m.rows) <= cheating.BOUND,
         ),
     ),
 )

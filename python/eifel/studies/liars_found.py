@@ -3,46 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
-from eifel.papers.study import Effort, Progress, Study
-from eifel.runs import Runs
-from eifel.statistics import Mean
+from eifel.papers.artefact import Artefact, Claim, Column, Row, Setting, Studied
+from eifel.papers.study import Effort, Study
 from eifel.studies import cheating, liar_search
-from eifel.studies.cheating import DEFAULT, DETECTORS, DURATION_S, LOSSES, PLAIN, scenario
+from eifel.studies.cheating import DEFAULT, DETECTORS, LOSSES, PLAIN, scenario
 
 RUNS = 2000
-BOUND = 1.05
 GRANTS = ("once-a-round-trip", "always")
 SENDERS = tuple((detect, grant, loss) for detect in DETECTORS for grant in GRANTS for loss in LOSSES)
 
 
+_DESIGN = {"senders": SENDERS, "scenario": scenario(DEFAULT, "rfc4015", "always", 0.01, "none")}
+
+
 def _find(effort: Effort) -> Mapping[str, Any]:
-    """Searches for each sender and loss rate, and judges the findings with other runs."""
-
-    def one(number: int, progress: Progress) -> dict[str, Any]:
-        detect, grant, loss = SENDERS[number]
-        honest = scenario(detect, "rfc4015", grant, loss, "none")
-        liar, lying = liar_search.best(honest, RUNS, effort, progress)
-        goodput = liar_search.judged([honest, lying], effort)
-        return {
-            "sender": np.full(goodput.shape[1], number),
-            "honest_bps": goodput[0],
-            "lying_bps": goodput[1],
-            "liar": np.full(goodput.shape[1], liar),
-        }
-
-    definition = {"senders": SENDERS, "runs": RUNS, "scenario": scenario(DEFAULT, "rfc4015", "always", 0, "none")}
-    return effort.parts("liars found", definition, [RUNS] * len(SENDERS), one)
-
-
-def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    return cheating.gains(runs, "sender", len(SENDERS))
-
-
-def _most(measured: Measured, detect: str) -> float:
-    return max(row.means["gain"].mean for row in measured.rows if row.row.keys["detect"] == detect)
+    honest = [scenario(detect, "rfc4015", grant, loss, "none") for detect, grant, loss in SENDERS]
+    return liar_search.find(effort, "liars found", honest, RUNS, _DESIGN)
 
 
 ARTEFACT = Artefact(
@@ -52,26 +28,25 @@ ARTEFACT = Artefact(
     columns=(Column("gain", "Gain", digits=2),),
     rows=tuple(Row({"detect": detect, "grant": grant, "loss": loss}) for detect, grant, loss in SENDERS),
     method=Studied(
-        Study(_find, {"senders": SENDERS, "runs": RUNS}, (cheating, liar_search)),
-        measure=_measure,
+        Study(_find, {**_DESIGN, "runs": RUNS}, (cheating, liar_search)),
+        measure=cheating.gains,
         repetitions=40,
         long=True,
     ),
     fitted=(
-        Setting("path", "10 Mbit/s, 100 ms, 80 packets, random loss", "that of detectors.liars"),
-        Setting("transfer", f"{DURATION_S} s", "hundreds of losses"),
+        *cheating.LEFT_OPEN,
         Setting("search", f"{RUNS} runs a row, half at random, half uphill", "minutes in all"),
     ),
     claims=(
         Claim(
             "no liar that 2000 runs of search find gains 5 % against the default, or with the second ACK"
             " (eifel-or-f-rto), with an undo a round trip or as many as there are",
-            lambda m: all(_most(m, detect) <= BOUND for detect in (DEFAULT, "eifel-or-f-rto")),
+            lambda m: all(cheating.most(m, detect=detect) <= cheating.BOUND for detect in (DEFAULT, "eifel-or-f-rto")),
         ),
         Claim(
             "the same search finds a liar that more than doubles its goodput against RFC 3522's plain comparison, and"
             " one against DSACK",
-            lambda m: all(_most(m, detect) > 2 for detect in (PLAIN, "dsack")),
+            lambda m: all(cheating.most(m, detect=detect) > 2 for detect in (PLAIN, "dsack")),
         ),
     ),
 )

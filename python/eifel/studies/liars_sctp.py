@@ -13,7 +13,6 @@ from eifel.studies.cheating import LOSSES, ratio
 
 RUNS = 500
 DURATION_S = 15
-BOUND = 1.05
 PLAIN = "none"
 DETECTORS: Mapping[str, Any] = {
     PLAIN: "none",
@@ -74,7 +73,7 @@ ARTEFACT = Artefact(
     title="Goodput of a receiver that cheats over SCTP, over an honest one's",
     source="this project; docs/internals/liars.md",
     columns=(
-        *(Column(lie.replace("-", "_"), lie.replace("-", " ").capitalize(), digits=2) for lie in LIES),
+        *(cheating.column(lie) for lie in LIES),
         Column("found", "Best of a search", digits=2),
     ),
     rows=tuple(Row({"detect": detect, "loss": loss}) for detect, loss in _ROWS),
@@ -87,7 +86,7 @@ ARTEFACT = Artefact(
     claims=(
         Claim(
             "no lie, listed or found, gains 5 % against plain SCTP, F-RTO, or Eifel by each original's own timestamp",
-            lambda m: max(_most(m, PLAIN, "f-rto", "eifel")) <= BOUND,
+            lambda m: max(_most(m, PLAIN, "f-rto", "eifel")) <= cheating.BOUND,
         ),
         Claim(
             "a liar gains more than half against Eifel by older timestamps, the bit, and DupTSN, at some rate of loss",

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from eifel.papers.artefact import Artefact, Claim, Column, Links, Measured, Row, Setting, Studied, counts
+from eifel.papers.artefact import Artefact, Claim, Links, Measured, Row, Setting, Studied
 from eifel.papers.study import Effort, Study
 from eifel.runs import Runs
 from eifel.scenario import load
 from eifel.statistics import Mean
 from eifel.studies import crossed_situations, detector_runs, facts, judged, mix, recorded, situations
 from eifel.studies.crossed_situations import CROSSED
+from eifel.studies.detector_runs import PANEL, SIDE_BY_SIDE, kept
 from eifel.studies.situations import SITUATIONS
 
 TITLE = "detectors.truth"
@@ -32,31 +33,10 @@ LOST = "spikes with loss and lost ACKs"
 ACKED = ("spike", "spike and loss", "reordering", "duplicates", "rate changes", "cellular")
 
 TIMEOUTS_ONLY = ("dual-rtt", "min-rtt", "f-rto", "f-rto-sack")
-PAIRS = tuple(permutations(detector_runs.SIDE_BY_SIDE, 2))
+PAIRS = tuple(permutations(SIDE_BY_SIDE, 2))
 """A detector and its fallback."""
-EITHER = tuple(combinations(detector_runs.SIDE_BY_SIDE, 2))
+EITHER = tuple(combinations(SIDE_BY_SIDE, 2))
 """Two detectors of which either suffices."""
-
-COLUMNS = (
-    Column("episodes", "Episodes", digits=0),
-    Column("found", "Needless, nothing lost: found %", digits=2),
-    Column("found_beside_loss", "Needless, others lost: found %", digits=2),
-    Column("found_timeouts", "Needless timeouts: found %", digits=2),
-    Column("found_fast_retransmits", "Needless fast retransmits: found %", digits=2),
-    Column("mixed", "Mixed: called spurious though something was lost %", digits=2),
-    Column("lost_bytes", "Lost where that was called spurious, bytes", digits=0),
-    Column("false", "Needed: called spurious %", digits=2),
-    *counts("true_positives", "false_negatives"),
-    Column("undecided_needless", "Needless, undecided", digits=0),
-    *counts("false_positives", "true_negatives"),
-    Column("undecided_needed", "Needed, undecided", digits=0),
-    Column("mixed_undone", "Mixed, called spurious", digits=0),
-    Column("mixed_kept", "Mixed, called genuine", digits=0),
-    Column("undecided_mixed", "Mixed, undecided", digits=0),
-    Column("delay_rtts", "Median delay of what is found, RTTs", digits=2),
-    Column("needless_bytes", "Sent needlessly until the verdict, bytes", digits=0),
-    Column("header_per_mille", "Headers, bytes in 1000 of data", digits=2),
-)
 
 
 def pair(first: str, fallback: str) -> str:
@@ -71,17 +51,17 @@ def union(one: str, other: str) -> str:
 
 def rows() -> tuple[Row, ...]:
     """Returns the rows: each detector and each pair in the whole mix, and each detector in each situation."""
-    single = [Row({"situation": where, "detector": name}) for where in (ALL, MET) for name in detector_runs.DETECTORS]
+    single = [Row({"situation": where, "detector": name}) for where in (ALL, MET) for name in PANEL.detectors]
     both = [*(pair(*names) for names in PAIRS), *(union(*names) for names in EITHER)]
     pairs = [Row({"situation": ALL, "detector": name}) for name in both]
     names = [situation.name for situation in (*SITUATIONS, *CROSSED)]
-    apart = [Row({"situation": where, "detector": name}) for where in names for name in detector_runs.DETECTORS]
+    apart = [Row({"situation": where, "detector": name}) for where in names for name in PANEL.detectors]
     return (*single, *pairs, *apart)
 
 
 def rows_of_traces(traces: Sequence[Path]) -> tuple[Row, ...]:
     there = recorded.situations(traces)
-    return (*rows(), *(Row({"situation": s.name, "detector": name}) for s in there for name in detector_runs.DETECTORS))
+    return (*rows(), *(Row({"situation": s.name, "detector": name}) for s in there for name in PANEL.detectors))
 
 
 def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
@@ -90,9 +70,9 @@ def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
     mixed = np.arange(len(SITUATIONS))
     met = len(SITUATIONS) + np.arange(len(CROSSED))
     there = {name: runs[name] for name in runs.columns}
-    alone = {name: _rows(there, there["detector"] == code) for code, name in enumerate(detector_runs.DETECTORS)}
+    alone = PANEL.by_detector(there)
     # In the mix all detectors observe side by side. Some combined troubles have no timestamps.
-    beside = {name: _rows(alone[name], np.isin(alone[name]["situation"], mixed)) for name in detector_runs.SIDE_BY_SIDE}
+    beside = {name: kept(alone[name], np.isin(alone[name]["situation"], mixed)) for name in SIDE_BY_SIDE}
     by_name = dict(alone)
     by_name |= {pair(*both): facts.fallen_back(*(beside[name] for name in both)) for both in PAIRS}
     by_name |= {union(*both): facts.either(*(beside[name] for name in both)) for both in EITHER}
@@ -101,12 +81,8 @@ def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
         columns, where = by_name[str(row.keys["detector"])], str(row.keys["situation"])
         # Recorded links belong to their owners, so "all" means the published mix only.
         places = mixed if where == ALL else met if where == MET else [names.index(where)]
-        measured.append(facts.counts(_rows(columns, np.isin(columns["situation"], places))))
+        measured.append(facts.counts(kept(columns, np.isin(columns["situation"], places))))
     return measured
-
-
-def _rows(columns: Mapping[str, Any], keep: Any) -> dict[str, Any]:
-    return {name: values[keep] for name, values in columns.items()}
 
 
 def find(effort: Effort, traces: Sequence[Path] = ()) -> Mapping[str, Any]:
@@ -116,11 +92,11 @@ def find(effort: Effort, traces: Sequence[Path] = ()) -> Mapping[str, Any]:
         # Refuses an invalid recording at once, and not after minutes.
         load(link.scenario(effort.seed, 0, {}))
     there = (*SITUATIONS, *CROSSED)
-    drawn = detector_runs.episodes(effort, TITLE, there)
+    drawn = PANEL.episodes(effort, TITLE, there)
     if not links:
         return drawn
     asked = {"recordings": [hashlib.sha256(trace.read_bytes()).hexdigest() for trace in traces]}
-    linked = detector_runs.episodes(effort, f"{TITLE}.recorded", links, asked)
+    linked = PANEL.episodes(effort, f"{TITLE}.recorded", links, asked)
     linked["situation"] += len(there)
     return {name: np.concatenate([drawn[name], linked[name]]) for name in drawn}
 
@@ -128,7 +104,7 @@ def find(effort: Effort, traces: Sequence[Path] = ()) -> Mapping[str, Any]:
 def study(traces: Sequence[Path] = ()) -> Study:
     """Returns the study of the mix and of combined troubles, and of recorded links if there are any."""
     sources = (find, crossed_situations, detector_runs, judged, mix, recorded, situations)
-    return Study(partial(find, traces=traces), detector_runs.design((*SITUATIONS, *CROSSED)), sources)
+    return Study(partial(find, traces=traces), PANEL.design((*SITUATIONS, *CROSSED)), sources)
 
 
 Value = Callable[[str, str, str], float]
@@ -237,7 +213,7 @@ ARTEFACT = Artefact(
     id=TITLE,
     title="Every detector against the simulator's truth",
     source="eifel, docs/internals/detectors.md",
-    columns=COLUMNS,
+    columns=facts.COLUMNS,
     rows=rows(),
     claims=CLAIMS,
     fitted=LEFT_OPEN,

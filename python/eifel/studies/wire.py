@@ -1,23 +1,18 @@
 """Detectors over the mix with Linux's sender and wire: bursts of TSO, GRO, and one clock of 1 ms for all timestamps."""
 
-import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import Any
 
-import numpy as np
-
 from eifel.papers import rfc3522
-from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
+from eifel.papers.artefact import Artefact, Claim, Measured, Row, Setting, Studied
 from eifel.papers.study import Effort, Study
-from eifel.runs import Runs as Results
-from eifel.runs import run
+from eifel.runs import Runs
 from eifel.statistics import Mean
 from eifel.studies import detector_runs, facts, judged, mix, situations
-from eifel.studies.detector_runs import Runs, acting, watching
+from eifel.studies.detector_runs import Panel, acting, kept, watching
 from eifel.studies.mix import Extra, Situation, Way
 from eifel.studies.situations import SITUATIONS
 
@@ -32,37 +27,23 @@ LINUX, ORIGINAL, PLAIN = "linux", "eifel-timestamps", "eifel-timestamps (plain)"
 F_RTO, SECOND_ACK, DSACK, MARKS = "f-rto-sack", "eifel-or-f-rto", "dsack", "eifel-bit"
 SHARED = "eifel-f-rto-dsack"
 """The detector for timestamps that neighbours share."""
-RUNS = (
-    watching({name: name for name in (ORIGINAL, MARKS, DSACK)}),
-    # A registry name can observe only once per run.
-    Runs(
-        {"detect": F_RTO, "observers": [dict(rfc3522.PLAIN)]},
-        {F_RTO: F_RTO, PLAIN: ORIGINAL},
-    ),
-    acting(SECOND_ACK),
-    acting(LINUX),
-    acting(SHARED),
+PANEL = Panel(
+    (
+        watching({name: name for name in (ORIGINAL, MARKS, DSACK)}),
+        # A registry name can observe only once per run.
+        detector_runs.Runs(
+            {"detect": F_RTO, "observers": [dict(rfc3522.PLAIN)]},
+            {F_RTO: F_RTO, PLAIN: ORIGINAL},
+        ),
+        acting(SECOND_ACK),
+        acting(LINUX),
+        acting(SHARED),
+    )
 )
-CODES = tuple(name for runs in RUNS for name in runs.detectors)
-"""The detectors, in the order of the codes in the column `detector`."""
 DETECTORS = (LINUX, SHARED, ORIGINAL, PLAIN, F_RTO, SECOND_ACK, DSACK, MARKS)
-COLUMNS = (
-    Column("episodes", "Episodes", digits=0),
-    Column("found_timeouts", "Needless timeouts: found %", digits=2),
-    Column("found_fast_retransmits", "Needless fast retransmits: found %", digits=2),
-    Column("mixed", "Mixed: called spurious though something was lost %", digits=2),
-    Column("true_positives", "Needless, called spurious", digits=0),
-    Column("false_negatives", "Needless, called genuine", digits=0),
-    Column("undecided_needless", "Needless, undecided", digits=0),
-    Column("false_positives", "Needed, called spurious", digits=0),
-    Column("true_negatives", "Needed, called genuine", digits=0),
-    Column("undecided_needed", "Needed, undecided", digits=0),
-    Column("mixed_undone", "Mixed, called spurious", digits=0),
-    Column("mixed_kept", "Mixed, called genuine", digits=0),
-    Column("undecided_mixed", "Mixed, undecided", digits=0),
-    Column("delay_rtts", "Median delay of what is found, RTTs", digits=2),
-    Column("needless_bytes", "Sent needlessly until the verdict, bytes", digits=0),
-)
+LEFT_OUT = ("found", "found_beside_loss", "lost_bytes", "false", "header_per_mille")
+"""Columns of the mix that its table does not show."""
+COLUMNS = tuple(column for column in facts.COLUMNS if column.name not in LEFT_OUT)
 
 
 def _on_wire(trouble: Callable[[Random, Way, int], Extra], draw: Random, way: Way, point: int) -> Extra:
@@ -85,54 +66,18 @@ WIRE = tuple(on_wire(situation) for situation in SITUATIONS)
 
 
 def find(effort: Effort) -> Mapping[str, Any]:
-    """Returns every episode of every point with every detector's verdict, situation by situation."""
-    threads = effort.threads or os.cpu_count() or 1
-
-    def part(number: int, progress: Callable[[int], object]) -> judged.Columns:
-        points = range(WIRE[number].points * effort.repetitions)
-        done = []
-        with ThreadPoolExecutor(threads) as pool:
-            for rows in pool.map(partial(point_columns, WIRE[number], effort.seed), points):
-                done.append(rows)
-                progress(len(done))
-        columns = {name: np.concatenate([rows[name] for rows in done]) for name in done[0]}
-        return {"situation": np.full(len(columns["point"]), number, np.int8), **columns}
-
-    return effort.parts(TITLE, design(), [situation.points * effort.repetitions for situation in WIRE], part)
+    """Returns every episode of every point with every detector's verdict."""
+    return PANEL.episodes(effort, TITLE, WIRE)
 
 
-def point_columns(situation: Situation, seed: int, point: int) -> judged.Columns:
-    parts = []
-    for runs in RUNS:
-        result = run(situation.scenario(seed, point, runs.sender), record=judged.TABLES)
-        columns = judged.judged(result, runs.detectors)
-        codes = np.array([CODES.index(name) for name in runs.detectors], np.int8)
-        parts.append({**columns, "detector": codes[columns["detector"]]})
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return {"point": np.full(len(joined["detector"]), point, np.int32), **joined}
-
-
-def design() -> dict[str, Any]:
-    return {
-        "points": {situation.name: situation.points for situation in WIRE},
-        "runs": [{"sender": dict(runs.sender), "detectors": dict(runs.detectors)} for runs in RUNS],
-        "examples": [situation.scenario(1, point, {}) for situation in WIRE for point in (0, 1)],
-    }
-
-
-def measure(artefact: Artefact, results: Results) -> list[dict[str, Mean]]:
-    there = {name: results[name] for name in results.columns}
+def measure(artefact: Artefact, runs: Runs) -> list[dict[str, Mean]]:
     names = [situation.name for situation in WIRE]
-
-    def of(name: str) -> dict[str, Any]:
-        return {column: values[there["detector"] == CODES.index(name)] for column, values in there.items()}
-
-    by_name = {name: of(name) for name in DETECTORS}
+    by_name = PANEL.by_detector({name: runs[name] for name in runs.columns})
     measured = []
     for row in artefact.rows:
         columns, where = by_name[str(row.keys["detector"])], str(row.keys["situation"])
-        keep = np.full(len(columns["point"]), True) if where == ALL else columns["situation"] == names.index(where)
-        measured.append(facts.counts({name: values[keep] for name, values in columns.items()}))
+        there = columns if where == ALL else kept(columns, columns["situation"] == names.index(where))
+        measured.append(facts.counts(there))
     return measured
 
 
@@ -151,7 +96,7 @@ ARTEFACT = Artefact(
         for name in DETECTORS
     ),
     method=Studied(
-        Study(find, design(), (find, point_columns, _on_wire, on_wire, detector_runs, judged, mix, situations)),
+        Study(find, PANEL.design(WIRE), (find, _on_wire, on_wire, detector_runs, judged, mix, situations)),
         measure,
         long=True,
     ),

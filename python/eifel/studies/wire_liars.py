@@ -1,17 +1,14 @@
 """The gain of a cheating receiver against senders on Linux's wire: its goodput over an honest one's."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-import numpy as np
-
 from eifel.papers import rfc3522
-from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Setting, Studied
-from eifel.papers.study import Effort, Progress, Study
-from eifel.runs import Runs
-from eifel.statistics import Mean
+from eifel.papers.artefact import Artefact, Claim, Measured, Row, Studied
+from eifel.papers.study import Effort, Study
 from eifel.studies import cheating
-from eifel.studies.cheating import LIES, LOSSES, ratio
+from eifel.studies.cheating import BOUND, LOSSES
 
 TITLE = "detectors.wire_liars"
 LINUX, ONCE, CAREFUL = "linux", "linux, once a round trip", "linux, unless losses follow"
@@ -29,7 +26,6 @@ SENDERS: Mapping[str, Mapping[str, Any]] = {
     DEFAULT: {"detect": "eifel-timestamps", "respond": "linux", "grant": "always"},
 }
 """The senders, which differ from the profile `linux` in detection and grant alone."""
-BOUND = 1.05
 
 
 def scenario(sender: str, loss: float, lie: str) -> dict[str, Any]:
@@ -38,61 +34,34 @@ def scenario(sender: str, loss: float, lie: str) -> dict[str, Any]:
     return {**asked, "flow": [{**asked["flow"][0], "profile": "linux", "sender": dict(SENDERS[sender])}]}
 
 
-def find(effort: Effort) -> Mapping[str, Any]:
-    """Runs one sender after another, each lie beside the honest receiver with the same seed."""
-    names, every = list(SENDERS), ("none", *LIES)
-
-    def one(number: int, progress: Progress) -> dict[str, Any]:
-        scenarios = [scenario(names[number], loss, lie) for loss in LOSSES for lie in every]
-        goodput = cheating.measured(scenarios, effort, progress).reshape(len(LOSSES), len(every), -1)
-        return {
-            "sender": np.full(goodput.size, number),
-            **cheating.columns(goodput, "loss", "lie", "repetition"),
-        }
-
-    runs = len(LOSSES) * len(every) * effort.repetitions
-    return effort.parts(TITLE, design(), [runs] * len(names), one)
+_DESIGN = {"senders": {name: dict(one) for name, one in SENDERS.items()}, "path": scenario(LINUX, 0.01, "none")}
 
 
-def design() -> dict[str, Any]:
-    return {"senders": {n: dict(s) for n, s in SENDERS.items()}, "lies": LIES, "path": scenario(LINUX, 0.01, "none")}
+def _find(effort: Effort) -> Mapping[str, Any]:
+    return cheating.find(effort, TITLE, [partial(scenario, name) for name in SENDERS], _DESIGN)
 
 
-def _measure(_: Artefact, runs: Runs) -> list[dict[str, Mean]]:
-    def of(sender: int, loss: int, lie: int) -> Any:
-        return runs["goodput_bps"][(runs["sender"] == sender) & (runs["loss"] == loss) & (runs["lie"] == lie)]
-
-    return [
-        {name.replace("-", "_"): ratio(of(sender, loss, 1 + lie), of(sender, loss, 0)) for lie, name in enumerate(LIES)}
-        for sender, loss in np.ndindex(len(SENDERS), len(LOSSES))
-    ]
-
-
-def most(measured: Measured, sender: str) -> float:
+def gain(measured: Measured, sender: str) -> float:
     """Returns the largest gain against a sender, of all lies and losses."""
-    rows = [row for row in measured.rows if row.row.keys["sender"] == sender]
-    return max(mean.mean for row in rows for mean in row.means.values())
+    return cheating.most(measured, sender=sender)
 
 
 ARTEFACT = Artefact(
     id=TITLE,
     title="Goodput of a receiver that cheats on Linux's wire, over an honest one's",
     source="this project; docs/internals/liars.md",
-    columns=tuple(Column(lie.replace("-", "_"), lie.replace("-", " ").capitalize(), digits=2) for lie in LIES),
+    columns=cheating.COLUMNS,
     rows=tuple(Row({"sender": sender, "loss": loss}) for sender in SENDERS for loss in LOSSES),
     method=Studied(
-        Study(find, design(), (cheating, find, scenario)),
-        measure=_measure,
+        Study(_find, _DESIGN, (cheating, scenario)),
+        measure=cheating.gains_by_lie,
         repetitions=20,
         long=True,
     ),
-    fitted=(
-        Setting("path", "10 Mbit/s, 100 ms, 80 packets, random loss", "that of detectors.liars"),
-        Setting("transfer", f"{cheating.DURATION_S} s", "hundreds of losses"),
-    ),
+    fitted=cheating.LEFT_OPEN,
     claims=(
-        Claim("a liar gains more than 5 % against Linux", lambda m: most(m, LINUX) > BOUND),
-        Claim("none does against F-RTO", lambda m: most(m, F_RTO) <= BOUND),
-        Claim("none does against the original's own timestamp", lambda m: most(m, DEFAULT) <= BOUND),
+        Claim("a liar gains more than 5 % against Linux", lambda m: gain(m, LINUX) > BOUND),
+        Claim("none does against F-RTO", lambda m: gain(m, F_RTO) <= BOUND),
+        Claim("none does against the original's own timestamp", lambda m: gain(m, DEFAULT) <= BOUND),
     ),
 )
