@@ -203,6 +203,9 @@ impl Connection {
             if let Some(direction) = &mut self.directions[1 - side] {
                 direction.on_numbered_ack(self.sides[side].duplicates.skips(packet.identification), when);
                 took = self.on_ack(segment, side, when);
+                if took.is_none() && flags.has(Flags::FIN) {
+                    took = self.directions[1 - side].as_ref().and_then(|direction| direction.repeated_took(when));
+                }
             }
         }
         let ends = u32::from(flags.has(Flags::SYN)) + u32::from(flags.has(Flags::FIN));

@@ -36,6 +36,16 @@ impl Direction {
         (stream, losses)
     }
 
+    /// Returns how long ago the newest data of the ACK at `when` passed last, in nanoseconds, if they passed more
+    /// than once; `None` if the ACK covers no new data.
+    pub(crate) fn repeated_took(&self, when: When) -> Option<u64> {
+        let una = self.stream.una;
+        self.stream.acknowledged(una).filter(|frame| *frame == when.frame)?;
+        let segments = &self.losses.as_ref()?.retransmissions.evidence.segments;
+        let (_, newest) = segments.range(..una).next_back().filter(|(_, newest)| newest.end == una)?;
+        Some(when.nanos.saturating_sub(newest.transmissions.last()?.nanos))
+    }
+
     /// Records that the receiver is known to report duplicates, once there is a loss state that asks.
     pub(crate) fn receiver_reports(&mut self) {
         if let Some(losses) = &mut self.losses {

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use eifel_capture::frame::read::Reader;
 use eifel_capture::report::Report;
-use eifel_capture::result::{Confidence, Retransmission, Verdict};
+use eifel_capture::result::{Cause, Confidence, Retransmission, Verdict};
 use eifel_packet::pcapng::{Packet, Writer};
 use eifel_testkit::random::Random;
 use proptest::prelude::*;
@@ -288,25 +288,46 @@ fn contradicts(one: &Retransmission, other: &Retransmission) -> bool {
     certain && decided(one) && decided(other) && one.verdict != other.verdict
 }
 
+/// Makes a variant of a capture, and fails if its verdicts contradict those of the capture.
+fn agrees(seed: u64) -> Result<(), TestCaseError> {
+    let mut random = Random(seed);
+    let (name, frames) = &CAPTURES[random.below(CAPTURES.len() as u64) as usize];
+    let mut varied = frames.clone();
+    let kinds: Vec<_> = (0..=random.below(2)).map(|_| vary(&mut varied, &mut random)).collect();
+    let before = found(frames);
+    for row in found(&varied) {
+        let from = varied[row.frame as usize - 1].from;
+        // A packet that the sender never sent is no retransmission. A mirror shows all of them.
+        let added = from.is_none() && !kinds.contains(&"mirrored");
+        prop_assert!(!added || row.confidence != Confidence::Certain, "{name}, {kinds:?}: {row:?}");
+        let same = before.iter().find(|known| Some(known.frame) == from && known.sender == row.sender);
+        if let Some(known) = same {
+            prop_assert!(!contradicts(known, &row), "{name}, {kinds:?}: {known:?} became {row:?}");
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #[test]
     fn no_variant_of_a_capture_contradicts_a_certain_verdict(seed in any::<u64>()) {
-        let mut random = Random(seed);
-        let (name, frames) = &CAPTURES[random.below(CAPTURES.len() as u64) as usize];
-        let mut varied = frames.clone();
-        let kinds: Vec<_> = (0..=random.below(2)).map(|_| vary(&mut varied, &mut random)).collect();
-        let before = found(frames);
-        for row in found(&varied) {
-            let from = varied[row.frame as usize - 1].from;
-            // A packet that the sender never sent is no retransmission. A mirror shows all of them.
-            let added = from.is_none() && !kinds.contains(&"mirrored");
-            prop_assert!(!added || row.confidence != Confidence::Certain, "{name}, {kinds:?}: {row:?}");
-            let same = before.iter().find(|known| Some(known.frame) == from && known.sender == row.sender);
-            if let Some(known) = same {
-                prop_assert!(!contradicts(known, &row), "{name}, {kinds:?}: {known:?} became {row:?}");
-            }
-        }
+        agrees(seed)?;
     }
+}
+
+#[test]
+fn a_fin_that_answers_a_copied_fin_is_no_retransmission() {
+    let (_, frames) = CAPTURES.iter().find(|(name, _)| name == "fin_in_ack.pcap").unwrap();
+    let mut varied = frames.clone();
+    let copied = varied.iter().position(|frame| frame.from == Some(9)).unwrap();
+    let copy = Shown { from: None, nanos: varied[copied].nanos + 7000, ..varied[copied].clone() };
+    varied.insert(copied + 1, copy);
+    for frame in &mut varied {
+        let place = frame.place().unwrap();
+        frame.without_identification(place);
+    }
+    let causes: Vec<_> = found(&varied).iter().map(|row| (row.frame, row.cause)).collect();
+    assert!(causes.contains(&(8, Cause::RepeatedFin)) && causes.contains(&(11, Cause::RepeatedFin)), "{causes:?}");
 }
 
 type Change = fn(&mut Vec<Shown>);
