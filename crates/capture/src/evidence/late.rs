@@ -9,27 +9,37 @@ use eifel_base::units::Timestamp;
 const LEAST_TIMEOUT: u64 = 20_000_000;
 
 impl Evidence {
-    /// Returns whether `passing` is the first transmission of a segment that passed only as a
-    /// retransmission so far. Marks the segment if so. No sender repeats a repair within `within`, nor if it
-    /// `has_heard` of a repair that passed at the one time and was answered at the other.
+    /// Returns whether `passing`, which ends at `end`, is the first transmission of data that passed only as a
+    /// retransmission so far, or a part of it. Marks the segments of the data if so. No sender repeats a
+    /// repair within `within`, nor if it `has_heard` of a repair that passed at the one time and was
+    /// answered at the other.
     pub(crate) fn accept_late(
         &mut self,
-        passing: &Transmission,
+        (passing, end): (&Transmission, u64),
         frame: u64,
         within: u64,
         has_heard: impl FnOnce(u64, u64) -> bool,
     ) -> bool {
-        let unseen = self.segments.get_mut(&passing.start).filter(|one| one.original == Original::Unseen);
-        let Some((one, again)) = unseen.and_then(|one| one.transmissions.get(1).copied().map(|again| (one, again)))
-        else {
+        let below = self.segments.range(..=passing.start).next_back().filter(|(_, one)| one.end > passing.start);
+        // A network card may have divided the original. If its begin was late, so is the rest.
+        let open = below.filter(|(start, one)| match one.original {
+            Original::Seen => false,
+            Original::Unseen => **start == passing.start,
+            Original::Late { .. } | Original::LateOrCopied => **start < passing.start,
+        });
+        let Some((one, again)) = open.and_then(|(_, one)| one.transmissions.get(1).map(|again| (one, again))) else {
             return false;
         };
         let is_over = one.answer.is_some_and(|answer| has_heard(again.nanos, answer.when.nanos));
         let within = if is_over { u64::MAX } else { within };
-        let late = is_late_original(passing, &again, within) && !one.is_sent_after(passing);
+        let late = is_late_original(passing, again, within) && !one.is_sent_after(passing);
         if late {
-            let shown = passing.departure(&again).is_some();
-            one.original = if shown { Original::Late { frame } } else { Original::LateOrCopied };
+            // The data may have been sent again in several segments.
+            let all = self.segments.range_mut(passing.start..end);
+            for (_, one) in all.filter(|(_, one)| one.original == Original::Unseen) {
+                let shown = one.transmissions.get(1).is_some_and(|again| passing.departure(again).is_some());
+                one.original = if shown { Original::Late { frame } } else { Original::LateOrCopied };
+            }
         }
         late
     }
@@ -57,7 +67,7 @@ impl Evidence {
                 || stream.order.is_without_pause(again, passing.nanos)
         };
         let within = reaction.takes_at_least.max(timeout);
-        self.accept_late(passing, point.when.frame, within, has_heard)
+        self.accept_late((passing, passing.end()), point.when.frame, within, has_heard)
     }
 
     /// Returns whether `passing` is the first transmission of outstanding segment `index`, which
@@ -91,5 +101,52 @@ impl Evidence {
             }
         }
         late
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::SegmentEvidence;
+
+    fn sent(start: u64, len: u32, stamp: u32) -> Transmission {
+        Transmission::new(start, len, u64::from(stamp), Some(Timestamp(stamp)))
+    }
+
+    /// Returns evidence about segments of these lengths, each of which passed as a retransmission alone.
+    fn repaired(lengths: &[u32]) -> Evidence {
+        let (mut evidence, mut start) = (Evidence::default(), 0);
+        for &len in lengths {
+            let mut one = SegmentEvidence::new(start + u64::from(len), Transmission::missing(start, len, 0));
+            one.transmissions.push(sent(start, len, 50));
+            evidence.segments.insert(start, Box::new(one));
+            start += u64::from(len);
+        }
+        evidence
+    }
+
+    fn are_late(evidence: &Evidence) -> Vec<bool> {
+        evidence.segments.values().map(|one| one.original == Original::Late { frame: 9 }).collect()
+    }
+
+    fn accepts(evidence: &mut Evidence, passing: &Transmission) -> bool {
+        evidence.accept_late((passing, passing.end()), 9, 0, |_, _| false)
+    }
+
+    #[test]
+    fn a_late_original_is_that_of_all_segments_that_repeat_its_data() {
+        let mut evidence = repaired(&[10, 20, 30]);
+        assert!(!accepts(&mut evidence, &sent(0, 30, 60)), "it left after the retransmissions");
+        assert!(accepts(&mut evidence, &sent(0, 30, 40)));
+        assert_eq!(are_late(&evidence), [true, true, false]);
+    }
+
+    #[test]
+    fn parts_of_a_late_original_are_no_retransmissions() {
+        let mut evidence = repaired(&[30]);
+        assert!(!accepts(&mut evidence, &sent(10, 20, 40)), "its begin has not passed");
+        assert!(accepts(&mut evidence, &sent(0, 10, 40)) && accepts(&mut evidence, &sent(10, 20, 40)));
+        assert!(!accepts(&mut evidence, &sent(10, 20, 60)) && !accepts(&mut evidence, &sent(30, 10, 40)));
+        assert_eq!(are_late(&evidence), [true]);
     }
 }

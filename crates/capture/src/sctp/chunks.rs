@@ -110,7 +110,8 @@ impl Chunks {
         let reaction = reacts(evidence.was_prompted(position, None, point));
         let sent = position.checked_sub(self.una).and_then(|index| self.out.get_mut(index as usize));
         let overtaken = |sent: &Transmission| sent.missing && self.order.is_reordered(&passing, sent, None, &reaction);
-        let late = evidence.accept_late(&passing, point.when.frame, reacts(false).takes_at_least, |_, _| false)
+        let within = reacts(false).takes_at_least;
+        let late = evidence.accept_late((&passing, position + 1), point.when.frame, within, |_, _| false)
             || !evidence.segments.contains_key(&position) && sent.as_deref().is_some_and(overtaken);
         if late {
             self.counts.reordered += 1;
