@@ -51,8 +51,10 @@ pub struct KnownArrival {
 /// core's own caches.
 const FETCHED: usize = 256;
 
-/// The most packets for which an end without packets keeps memory: few flows have a burst at the same time.
-const KEPT: usize = 64;
+/// The most packets for which all ends without packets keep memory together, and an end may in any case. Of many
+/// flows, few have a burst at the same time.
+const KEPT: usize = 1 << 18;
+const KEPT_BY_ONE: usize = 64;
 
 /// The packets that a flow's ends will receive.
 #[derive(Clone, Default)]
@@ -77,6 +79,8 @@ pub struct Lookahead {
     arrivals: Vec<Arrivals>,
     /// The flows with packets to receive, in the order in which their packets became known.
     flows: Ring<u32>,
+    /// The most packets for which an end without packets keeps memory.
+    kept: usize,
 }
 
 impl Lookahead {
@@ -119,6 +123,7 @@ impl Lookahead {
             first: Instant::NEVER,
             arrivals: vec![Arrivals::default(); scenario.flows.len()],
             flows: Ring::default(),
+            kept: (KEPT / (2 * scenario.flows.len()).max(1)).max(KEPT_BY_ONE),
         }
     }
 
@@ -186,8 +191,8 @@ impl Lookahead {
         if let Some(next) = from.pop_front() {
             return Some((End::From, next));
         }
-        to.clear_to(KEPT);
-        from.clear_to(KEPT);
+        to.clear_to(self.kept);
+        from.clear_to(self.kept);
         *listed = false;
         self.flows.pop_front();
         None

@@ -40,6 +40,9 @@ const NONE: u32 = !FREE;
 /// The bit that marks a free cell.
 const FREE: u32 = 1 << 31;
 
+/// The most packets that a core's own caches hold: a quarter of a megabyte.
+const CACHED: usize = 1 << 11;
+
 /// Whether a packet arrives for the first time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
@@ -166,9 +169,12 @@ impl Slab {
     }
 
     /// Brings packets into the caches, all at the same time. One after the other, as they are
-    /// received, each would take the memory's full latency.
+    /// received, each would take the memory's full latency. Few packets are in the caches already.
     #[inline]
     pub fn fetch(&self, handles: impl Iterator<Item = u32>) {
+        if self.cells.len() <= CACHED {
+            return;
+        }
         let read = handles.fold(0, |read, handle| {
             let Cell { references, contents, .. } = self.cell(handle);
             read ^ references ^ contents.segment().map_or(0, |segment| segment.payload_len)
