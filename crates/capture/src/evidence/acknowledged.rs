@@ -23,6 +23,13 @@ impl Acknowledged {
         self.0.push_back(*sent);
     }
 
+    /// Returns whether the data at `position` are remembered, and passed before they were acknowledged.
+    pub(crate) fn has_seen(&self, position: u64) -> bool {
+        let above = self.0.partition_point(|sent| sent.start <= position);
+        let sent = above.checked_sub(1).and_then(|place| self.0.get(place));
+        sent.is_some_and(|sent| position < sent.end() && !sent.missing)
+    }
+
     /// Returns whether `passing` left before the transmission of its data that was acknowledged, and no later
     /// than the data behind it; `outstanding` is the first of those that are not acknowledged. Then it is the
     /// original.
@@ -57,5 +64,13 @@ mod tests {
         (3..200).for_each(|place| acknowledged.add(&sent(100 * place, 70)));
         assert!(!acknowledged.is_original(&sent(100, 15), None), "it is forgotten");
         assert_eq!(acknowledged.0.len(), MOST);
+    }
+
+    #[test]
+    fn data_that_were_acknowledged_before_they_passed_were_not_seen() {
+        let mut acknowledged = Acknowledged::default();
+        [sent(0, 10), Transmission::missing(100, 100, 5), sent(200, 20)].iter().for_each(|one| acknowledged.add(one));
+        let seen = [0, 99, 100, 199, 200, 299, 300].map(|position| acknowledged.has_seen(position));
+        assert_eq!(seen, [true, true, false, false, true, true, false]);
     }
 }

@@ -180,8 +180,9 @@ impl Evidence {
         let first = Transmission { stamp, stamped, number, ..first };
         let refused = self.refuses(&first);
         let may_be_refused = self.receiver_reports.hidden.may_be_refused(&first, shortest);
-        let may_be_left_out = self.receiver_reports.hidden.may_be_left_out(&self.receiver_reports, block);
         let gap = self.sacked.highest().is_some_and(|highest| highest > block.end).then_some(frame);
+        let missed = gap.is_some() || self.receiver_reports.missing_since(block.start).is_some();
+        let may_be_left_out = self.receiver_reports.hidden.may_be_left_out(&self.receiver_reports, block);
         let is_new = !self.segments.contains_key(&block.start);
         // A part that is cut off a segment was sent as often as the whole.
         let below = self.segments.range(..block.start).next_back().map(|(_, below)| below);
@@ -191,7 +192,7 @@ impl Evidence {
         let one = self.segments.entry(block.start).or_insert_with(|| {
             let mut one = SegmentEvidence { refused, dropped, ..SegmentEvidence::new(block.end, first) };
             one.first.behind = behind;
-            one.first.may_be_refused = may_be_refused;
+            (one.first.missed, one.first.may_be_refused) = (missed, may_be_refused);
             one.first.may_be_left_out = may_be_left_out;
             one.transmissions.extend(before);
             Box::new(one)
@@ -223,14 +224,15 @@ impl Evidence {
         }
     }
 
-    /// Moves the segments below `cumulative` from the stream to the `acknowledged`. Returns the last one.
+    /// Moves the segments below `cumulative` from the stream to the `acknowledged`. Returns the last one, and whether
+    /// any had not passed.
     pub(crate) fn take_acked(
         &mut self,
         stream: &mut Stream,
         cumulative: u64,
         point: &CapturePoint,
         acknowledged: &mut Acknowledged,
-    ) -> Option<Transmission> {
+    ) -> (Option<Transmission>, bool) {
         let Self { segments, sacked, newly_acked, .. } = self;
         stream.out.pop_below(cumulative, |sent| {
             newly_acked.note(sent, segments, sacked, point);

@@ -16,14 +16,17 @@ const MOST: usize = 256;
 /// timestamp (`net.ipv4.tcp_invalid_ratelimit`), in nanoseconds.
 const REFUSALS_APART: u64 = 500_000_000;
 
+/// By how much a capture may have packets of the two directions out of order, in nanoseconds: they wait in other queues.
+const RECORDED_WITHIN: u64 = 100_000;
+
 /// Consecutive reports of one block of data, which may grow.
 #[derive(Clone, Copy, Debug)]
 struct Report {
     /// When the first of them passed, in nanoseconds, and its timestamp.
     since: u64,
     stamp: Option<Timestamp>,
-    /// The frame of the last of them.
-    frame: u64,
+    /// The last of them.
+    last: When,
     /// Everything below this was acknowledged at first.
     una: u64,
     block: Block,
@@ -32,10 +35,14 @@ struct Report {
 /// What shows that data had arrived before they were sent again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Arrived {
-    /// The frame of the ACK.
-    pub(crate) frame: u64,
+    /// When the ACK passed.
+    pub(crate) when: When,
     /// Whether its SACK blocks cover the data, and not its cumulative ACK.
     pub(crate) by_sack: bool,
+    /// Whether the cumulative ACK covers data that had not passed.
+    pub(crate) unseen: bool,
+    /// Whether the ACK may answer the very segment that it passed before: a capture has the two directions out of order.
+    pub(crate) may_be_later: bool,
     /// Whether no older ACK has passed after it. Else a capture that has packets out of order may have it too early.
     pub(crate) in_order: bool,
 }
@@ -58,13 +65,13 @@ impl ReceiverReports {
     pub(crate) fn on_block(&mut self, una: u64, block: Block, (when, stamp): (When, Option<Timestamp>)) {
         let known = self.reports.iter_mut().rev().take(4).find(|known| known.block.start == block.start);
         match known {
-            Some(known) if known.block.end <= block.end => (known.block.end, known.frame) = (block.end, when.frame),
+            Some(known) if known.block.end <= block.end => (known.block.end, known.last) = (block.end, when),
             Some(_) => {}
             None => {
                 if self.reports.len() == MOST {
                     self.reports.pop_front();
                 }
-                self.reports.push_back(Report { since: when.nanos, stamp, frame: when.frame, una, block });
+                self.reports.push_back(Report { since: when.nanos, stamp, last: when, una, block });
             }
         }
     }
@@ -89,12 +96,20 @@ impl ReceiverReports {
         self.last_old_ack = frame;
     }
 
-    /// Returns what shows that `block` arrived: an ACK in the frame `acknowledged`, or else a report.
-    pub(crate) fn arrived(&self, acknowledged: Option<u64>, block: Block) -> Option<Arrived> {
+    /// Returns what shows that `block` arrived: an ACK that passed when `acknowledged`, or else a report.
+    /// The block passes again at `now`, in nanoseconds; its timestamp may be `newer` than what the receiver has echoed.
+    pub(crate) fn arrived(&self, acknowledged: Option<When>, block: Block, newer: bool, now: u64) -> Option<Arrived> {
         let covers = |one: &&Report| one.block.start <= block.start && block.end <= one.block.end;
-        let reported = || self.reports.iter().rev().find(covers).map(|one| one.frame);
-        let frame = acknowledged.or_else(|| reported().filter(|_| block.start < block.end))?;
-        Some(Arrived { frame, by_sack: acknowledged.is_none(), in_order: self.last_old_ack < frame })
+        let reported = || self.reports.iter().rev().find(covers).map(|one| one.last);
+        let when = acknowledged.or_else(|| reported().filter(|_| block.start < block.end))?;
+        let just_before = now.saturating_sub(when.nanos) < RECORDED_WITHIN;
+        Some(Arrived {
+            when,
+            by_sack: acknowledged.is_none(),
+            unseen: false,
+            may_be_later: just_before && !newer,
+            in_order: self.last_old_ack < when.frame,
+        })
     }
 
     /// Returns when the first report passed that shows the data at `position` missing, in
@@ -108,6 +123,9 @@ impl ReceiverReports {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A time long after all reports.
+    const LATER: u64 = 1_000_000_000;
 
     fn at(nanos: u64) -> (When, Option<Timestamp>) {
         (When { nanos, frame: nanos + 1 }, Some(Timestamp(nanos as u32)))
@@ -125,7 +143,7 @@ mod tests {
         reports.on_block(1000, Block { start: 6000, end: 7000 }, at(9));
         let missing = [999, 1000, 2999, 3000, 5000, 6000].map(|position| reports.missing_since(position));
         assert_eq!(missing, [None, since(5), since(5), since(9), since(9), None]);
-        let arrived = |start, end| reports.arrived(None, Block { start, end }).map(|one| one.frame);
+        let arrived = |start, end| reports.arrived(None, Block { start, end }, false, LATER).map(|one| one.when.frame);
         assert_eq!([arrived(3000, 5000), arrived(6500, 7000), arrived(4500, 6500)], [Some(8), Some(10), None]);
     }
 
@@ -135,7 +153,19 @@ mod tests {
         reports.on_duplicate_ack(1000, at(5));
         reports.on_duplicate_ack(1000, at(6));
         assert_eq!([1000, 1001].map(|position| reports.missing_since(position)), [since(5), None]);
-        assert_eq!(reports.arrived(None, Block { start: 1000, end: 1001 }), None);
+        assert_eq!(reports.arrived(None, Block { start: 1000, end: 1001 }, false, LATER), None);
+    }
+
+    #[test]
+    fn a_report_just_before_data_may_be_of_them() {
+        let mut reports = ReceiverReports::default();
+        reports.on_block(0, Block { start: 5, end: 9 }, at(100));
+        let may_be_later = |newer, now| {
+            let arrived = reports.arrived(None, Block { start: 5, end: 9 }, newer, now);
+            arrived.is_some_and(|arrived| arrived.may_be_later)
+        };
+        assert!(may_be_later(false, 100) && may_be_later(false, 99 + RECORDED_WITHIN));
+        assert!(!may_be_later(false, 100 + RECORDED_WITHIN) && !may_be_later(true, 100));
     }
 
     #[test]
@@ -145,7 +175,7 @@ mod tests {
             reports.on_block(0, Block { start: 10 * place + 5, end: 10 * place + 9 }, at(place));
         }
         assert_eq!(reports.reports.len(), MOST);
-        assert_eq!(reports.arrived(None, Block { start: 5, end: 9 }), None);
+        assert_eq!(reports.arrived(None, Block { start: 5, end: 9 }, false, LATER), None);
         assert_eq!(reports.missing_since(1), since(1));
     }
 }

@@ -79,6 +79,8 @@ pub(crate) struct FirstTransmission {
     within_whole: Option<Option<Timestamp>>,
     /// The frame in which the receiver reports a duplicate that only it can be.
     pub(crate) reported: Option<u64>,
+    /// Whether the receiver had reported that it is missing when it was sent again.
+    pub(crate) missed: bool,
     /// Whether an ACK without news may answer it: the receiver got it behind a retransmission of other
     /// data, and refused its old timestamp (RFC 7323, section 5.3). Or none came, because one had come
     /// shortly before.
@@ -110,6 +112,7 @@ impl SegmentEvidence {
                 whole: Block { start: first.start, end },
                 within_whole: None,
                 reported: None,
+                missed: false,
                 may_be_refused: false,
                 may_be_left_out: false,
             },

@@ -126,9 +126,9 @@ impl Chunks {
             *sent
         });
         let block = Block { start: position, end: position + 1 };
-        let acknowledged = Some(self.last_sack.frame).filter(|frame| position < self.una && *frame > 0);
+        let acknowledged = Some(self.last_sack).filter(|sack| position < self.una && sack.frame > 0);
         let above = Block { start: position.max(self.una), ..block };
-        let arrived = evidence.receiver_reports.arrived(acknowledged, above);
+        let arrived = evidence.receiver_reports.arrived(acknowledged, above, false, point.when.nanos);
         let part = evidence.add(first, (block, &passing), None, point);
         let cause = self.cause(position, point);
         self.last_again = (point.when.frame, Some(cause));
@@ -315,6 +315,7 @@ impl Chunks {
                 lossy: self.counts.bytes_not_seen > 0,
                 until: point.when.nanos,
                 midstream: (self.una >= MIDSTREAM).then_some(began),
+                place: Some(point.vantage()),
             },
         };
         let initial = self.initial.unwrap_or_default();

@@ -142,7 +142,7 @@ impl Stream {
 
     /// Moves `una` to the end of an ACK of new data.
     #[inline(always)]
-    pub(crate) fn advance(&mut self, cumulative: u64, point: &CapturePoint) {
+    pub(crate) fn advance(&mut self, cumulative: u64, unseen: bool, point: &CapturePoint) {
         if !point.is_next_to_sender() {
             self.order.on_ack_end(cumulative, point.when.nanos);
         }
@@ -151,6 +151,7 @@ impl Stream {
         self.last_ack = point.when.nanos;
         self.timer_since = point.when.nanos;
         self.last_advance = point.when;
+        self.last_new.on_ack(unseen);
     }
 
     /// Returns the round trip of the newest segment that an ACK covers, in nanoseconds, if that was

@@ -70,22 +70,29 @@ pub(crate) enum Arrival {
     Repeated,
 }
 
-/// What is kept of the last segment with new data: one byte, like [`Begins`].
+/// What is kept of the last segment with new data and of the last ACK of new data: one byte, like [`Begins`].
 #[derive(Clone, Copy, Default, Debug)]
 struct LastNew(u8);
 
 impl LastNew {
+    const STAMPED: u8 = 1;
+    const ONE_BYTE: u8 = 2;
+    const ACKED_UNSEEN: u8 = 4;
+
     #[inline(always)]
-    fn of(data: &Data) -> Self {
-        Self(u8::from(data.stamp.is_some()) | u8::from(data.len == 1) << 1)
+    fn on_data(&mut self, data: &Data) {
+        let stamped = u8::from(data.stamp.is_some()) * Self::STAMPED;
+        self.0 = self.0 & Self::ACKED_UNSEEN | stamped | u8::from(data.len == 1) * Self::ONE_BYTE;
     }
 
-    fn is_stamped(self) -> bool {
-        self.0 & 1 != 0
+    /// Notes whether the ACK covers data that had not passed.
+    #[inline(always)]
+    fn on_ack(&mut self, unseen: bool) {
+        self.0 = self.0 & !Self::ACKED_UNSEEN | u8::from(unseen) * Self::ACKED_UNSEEN;
     }
 
-    fn is_one_byte(self) -> bool {
-        self.0 & 2 != 0
+    fn has(self, flag: u8) -> bool {
+        self.0 & flag != 0
     }
 }
 
@@ -163,7 +170,7 @@ impl Stream {
             self.timer_since = data.left;
         }
         self.nxt = start + u64::from(data.len);
-        self.last_new = LastNew::of(data);
+        self.last_new.on_data(data);
         let sent = Transmission::new(start, data.len, point.when.nanos, data.stamp);
         self.out.push(Transmission { number: data.number, ..sent });
     }
@@ -179,7 +186,7 @@ impl Stream {
 
     /// Returns whether the last new data had a timestamp.
     pub(crate) fn is_stamped(&self) -> bool {
-        self.last_new.is_stamped()
+        self.last_new.has(LastNew::STAMPED)
     }
 
     /// Returns whether the end has sent a SYN that no ACK covers.
@@ -260,8 +267,13 @@ impl Stream {
         }
         // A segment of one byte that was lost looks the same, unless the connection was idle.
         let idle = data.left.saturating_sub(self.last_sent.max(self.last_ack)) >= LEAST_KEEP_ALIVE;
-        (start + 1 == self.nxt && self.una == self.nxt && (idle || !self.last_new.is_one_byte()))
+        (start + 1 == self.nxt && self.una == self.nxt && (idle || !self.last_new.has(LastNew::ONE_BYTE)))
             .then_some(Cause::KeepAlive)
+    }
+
+    /// Returns whether the last ACK of new data may cover data at `position` that had not passed.
+    pub(crate) fn was_acked_unseen(&self, position: u64) -> bool {
+        self.last_new.has(LastNew::ACKED_UNSEEN) || self.may_be_older(position)
     }
 
     /// Returns whether the data missing below `position` may extend to before the capture.
@@ -269,9 +281,9 @@ impl Stream {
         self.begins == Begins::MidstreamAndBefore && position == MIDSTREAM
     }
 
-    /// Returns the frame of the last ACK of new data, if everything below `end` is acknowledged.
-    pub(crate) fn acknowledged(&self, end: u64) -> Option<u64> {
-        (end <= self.una && self.last_advance.frame > 0).then_some(self.last_advance.frame)
+    /// Returns when the last ACK of new data passed, if everything below `end` is acknowledged.
+    pub(crate) fn acknowledged(&self, end: u64) -> Option<When> {
+        (end <= self.una && self.last_advance.frame > 0).then_some(self.last_advance)
     }
 
     /// Returns how soon the sender can send a segment again, if it was `prompted` or not.

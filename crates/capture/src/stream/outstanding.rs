@@ -32,12 +32,18 @@ impl Outstanding {
     }
 
     /// Removes the segments that end at or below `cumulative`, and cuts off the rest below it.
-    /// Calls `each` for every removed segment. Returns the last one.
+    /// Calls `each` for every removed segment. Returns the last one, and whether removed data had not passed.
     #[inline(always)]
-    pub(crate) fn pop_below(&mut self, cumulative: u64, mut each: impl FnMut(&Transmission)) -> Option<Transmission> {
+    pub(crate) fn pop_below(
+        &mut self,
+        cumulative: u64,
+        mut each: impl FnMut(&Transmission),
+    ) -> (Option<Transmission>, bool) {
+        let mut unseen = false;
         let last = self.ring.pop_front_while(|sent| {
             let gone = sent.end() <= cumulative;
             if gone {
+                unseen |= sent.missing;
                 each(sent);
             }
             gone
@@ -47,8 +53,9 @@ impl Outstanding {
         {
             first.len = (first.end() - cumulative) as u32;
             first.start = cumulative;
+            unseen |= first.missing;
         }
-        last
+        (last, unseen)
     }
 
     /// Returns whether the segment at `start` has this length and number, so that another one is its
@@ -168,7 +175,7 @@ mod tests {
         assert_eq!(outstanding.align(0, 100), 0);
         let mut pop = |cumulative| {
             let mut seen = Vec::new();
-            let last = outstanding.pop_below(cumulative, |sent| seen.push((sent.start, sent.len)));
+            let (last, _) = outstanding.pop_below(cumulative, |sent| seen.push((sent.start, sent.len)));
             assert_eq!(last.map(|sent| (sent.start, sent.len)), seen.last().copied());
             seen
         };

@@ -36,14 +36,15 @@ impl Direction {
         (stream, losses)
     }
 
-    /// Returns how long ago the newest data of the ACK at `when` passed last, in nanoseconds, if they passed more
-    /// than once; `None` if the ACK covers no new data.
+    /// Returns how long ago the newest data of the ACK at `when` passed, in nanoseconds, if they passed more than once;
+    /// 0 if they did not pass at all. `None` if the ACK covers no new data.
     pub(crate) fn repeated_took(&self, when: When) -> Option<u64> {
         let una = self.stream.una;
-        self.stream.acknowledged(una).filter(|frame| *frame == when.frame)?;
-        let segments = &self.losses.as_ref()?.retransmissions.evidence.segments;
-        let (_, newest) = segments.range(..una).next_back().filter(|(_, newest)| newest.end == una)?;
-        Some(when.nanos.saturating_sub(newest.transmissions.last()?.nanos))
+        self.stream.acknowledged(una).filter(|ack| ack.frame == when.frame)?;
+        let segments = self.losses.as_ref().map(|losses| &losses.retransmissions.evidence.segments);
+        let newest = segments.and_then(|segments| segments.range(..una).next_back());
+        let sent = newest.filter(|(_, newest)| newest.end == una).and_then(|(_, newest)| newest.transmissions.last());
+        Some(sent.map_or(0, |sent| when.nanos.saturating_sub(sent.nanos)))
     }
 
     /// Records that the receiver is known to report duplicates, once there is a loss state that asks.
@@ -204,8 +205,8 @@ impl Direction {
             self.stream.on_old_quiet(&ack, point);
             return None;
         }
-        let newest = self.stream.out.pop_below(ack.cumulative, |_| {});
-        self.stream.advance(ack.cumulative, point);
+        let (newest, unseen) = self.stream.out.pop_below(ack.cumulative, |_| {});
+        self.stream.advance(ack.cumulative, unseen, point);
         let now = point.when.nanos;
         if let Some(losses) = &mut self.losses {
             let (flight, trip) = (self.stream.flight(), point.round_trip().unwrap_or(0));

@@ -6,7 +6,7 @@
 
 use super::recent_packets::RecentPackets;
 use crate::cause::{DirectionId, InFlight, PathMtu, Retransmissions, SenderModel};
-use crate::evidence::{Acknowledged, Part, REORDERED_WITHIN, is_nearer};
+use crate::evidence::{Acknowledged, Evidence, Part, REORDERED_WITHIN, is_nearer};
 use crate::order::{CapturePoint, Follows, Transmission};
 use crate::result::{Cause, Cost, Counts, Number, Retransmission, Vantage, When};
 use crate::stream::{Acknowledgement, Data, Stream};
@@ -215,7 +215,8 @@ impl LossState {
                 stream.counts.reordered += 1;
                 return;
             }
-            parts.push(self.repeat(None, Block { end: block.end.min(stream.una), ..block }, data, point));
+            let acked = Block { end: block.end.min(stream.una), ..block };
+            parts.push(self.repeat(None, acked, data, point));
         }
         let open = Block { start: block.start.max(stream.una), end: block.end };
         let before = stream.out.bounds(open);
@@ -275,8 +276,12 @@ impl LossState {
         point: &CapturePoint,
     ) {
         let above = Block { start: block.start.max(stream.una), end: block.end };
-        let reports = &self.retransmissions.evidence.receiver_reports;
-        let arrived = reports.arrived(stream.acknowledged(block.end), above);
+        let Evidence { receiver_reports: reports, echoed, .. } = &self.retransmissions.evidence;
+        let newer = data.stamp.zip(*echoed).is_some_and(|(stamp, echoed)| echoed.precedes(stamp));
+        let mut arrived = reports.arrived(stream.acknowledged(block.end), above, newer, point.when.nanos);
+        if let Some(arrived) = arrived.as_mut().filter(|arrived| !arrived.by_sack) {
+            arrived.unseen = stream.was_acked_unseen(block.start) && !self.acknowledged.has_seen(block.start);
+        }
         let row = Row { when: point.when, block, payload: data.payload, known, episode, parts, arrived };
         // Without SACK, each duplicate ACK reports a segment.
         let reported = if point.sack {
@@ -298,8 +303,8 @@ impl LossState {
         point: &CapturePoint,
     ) -> Option<Transmission> {
         let block = Block { start: stream.una, end: ack.cumulative };
-        let newest = stream.out.pop_below(ack.cumulative, |sent| self.acknowledged.add(sent));
-        stream.advance(ack.cumulative, point);
+        let (newest, unseen) = stream.out.pop_below(ack.cumulative, |sent| self.acknowledged.add(sent));
+        stream.advance(ack.cumulative, unseen, point);
         self.retransmissions.flight.on_ack(
             ack.when.nanos,
             ack.cumulative,
@@ -326,8 +331,9 @@ impl LossState {
         let mut newest = None;
         if ack.advances {
             let block = Block { start: stream.una, end: ack.cumulative };
-            newest = evidence.take_acked(stream, ack.cumulative, point, &mut self.acknowledged);
-            stream.advance(ack.cumulative, point);
+            let (last, unseen) = evidence.take_acked(stream, ack.cumulative, point, &mut self.acknowledged);
+            newest = last;
+            stream.advance(ack.cumulative, unseen, point);
             evidence.on_advance(stream, block, ack, point);
             let (flight, trip) = (stream.flight(), point.round_trip().unwrap_or(0));
             self.retransmissions.flight.on_ack(ack.when.nanos, ack.cumulative, flight, trip);
@@ -368,7 +374,12 @@ impl LossState {
             copies: self.retransmissions.may_report_copies(counts.bytes),
             nearer: is_nearer(evidence.segments.values().map(|one| &**one), shortest),
             shortest,
-            shown: Shown { lossy: counts.bytes_not_seen > 0, until: point.when.nanos, midstream },
+            shown: Shown {
+                lossy: counts.bytes_not_seen > 0,
+                until: point.when.nanos,
+                midstream,
+                place: Some(point.vantage()),
+            },
         };
         let detector_verdicts = |episode| self.model.detector_verdicts(episode);
         self.retransmissions.finish(&explained, (&circumstances, point.vantage()), id, detector_verdicts, (into, cost));

@@ -7,7 +7,7 @@ use crate::evidence::{
     AcksWithoutNews, Candidates, PathOrder, REORDERED_WITHIN, SHORT_ROUND_TRIP, SegmentEvidence, candidates,
 };
 use crate::order::{Original, Transmission};
-use crate::result::{Confidence, Verdict, When};
+use crate::result::{Confidence, Vantage, Verdict, When};
 
 /// The longest time by which a copy follows its packet, in nanoseconds.
 const COPIED_WITHIN: u64 = 60_000_000;
@@ -39,6 +39,8 @@ pub(crate) struct Shown {
     pub(crate) until: u64,
     /// When the capture began, in nanoseconds, if it shows no handshake: data may have been sent before.
     pub(crate) midstream: Option<u64>,
+    /// The place of the capture, as the round trips show it.
+    pub(crate) place: Option<Vantage>,
 }
 
 /// The facts about a direction that all its verdicts depend on.
@@ -102,6 +104,10 @@ const MAY_BE_REFUSED: Judged = judged(
 /// The identifications of the ACKs show that one is missing where the report would be.
 pub(crate) const MAY_MISS_REPORT: Judged =
     judged(Verdict::Undecidable, Confidence::Weak, "the ACK that would report a duplicate may have been lost", None);
+
+/// Hardly anything is lost in front of a capture point at the sender.
+const MAY_BE_MISSED: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "the capture at the sender may have missed the original", None);
 
 /// The receiver has reported duplicates of data that was sent once.
 const MAY_BE_A_COPY: Judged =
@@ -283,11 +289,16 @@ impl SegmentEvidence {
         if circumstances.shown.midstream.is_some_and(|began| missed.saturating_sub(began) < LONGEST_OUTSTANDING) {
             return MAY_BE_OLDER;
         }
+        if circumstances.shown.place == Some(Vantage::Sender) {
+            return MAY_BE_MISSED;
+        }
         // The original may still be under way when the capture ends, if that is soon.
         let late = self.first.behind.map_or(0, |behind| this.nanos.saturating_sub(behind.nanos));
         let over = this.nanos + late.min(REORDERED_WITHIN) <= circumstances.shown.until;
-        let certain =
-            over && self.is_sent_after(&this) && circumstances.shown.midstream.is_none() && !circumstances.shown.lossy;
+        // The capture may have missed it as well as the receiver, unless that reports it as missing, and no duplicate.
+        let missed = self.first.missed && self.duplicates.is_empty();
+        let whole = circumstances.shown.midstream.is_none() && !circumstances.shown.lossy && missed;
+        let certain = over && self.is_sent_after(&this) && whole;
         let confidence = if certain { Certain } else { Likely };
         let answer = self.answer.map(|answer| answer.when.frame);
         judged(Verdict::Needed, confidence, "the original never passed the capture point", answer)
@@ -521,7 +532,12 @@ mod tests {
                     copies: coin(),
                     nearer: coin(),
                     shortest: SHORTEST * u64::from(!coin()),
-                    shown: Shown { lossy: coin(), until: random.one_of(&[1000, u64::MAX]), midstream: None },
+                    shown: Shown {
+                        lossy: coin(),
+                        until: random.one_of(&[1000, u64::MAX]),
+                        midstream: None,
+                        place: None,
+                    },
                 };
                 let (may, now) = (one.is_open(), behind(&mut random, 1000));
                 writeln!(said, "{may} {:?}", one.latest_that_arrived(now, circumstances.shortest)).unwrap();

@@ -30,6 +30,14 @@ pub(crate) struct Row {
 /// recordings of Linux by `eifel truth record`, and judged on 40 others.
 const REORDERS: usize = 5;
 
+/// The capture may have the ACK too early.
+const MAY_BE_ITS_ACK: Judged = Judged {
+    verdict: Verdict::Undecidable,
+    confidence: Confidence::Weak,
+    reason: "the ACK that passed just before it may be its own, recorded too early",
+    evidence: None,
+};
+
 /// The receiver has the byte that a keep-alive repeats. Its answer is what the sender needs.
 const KEEP_ALIVE: Judged = Judged {
     verdict: Verdict::Needed,
@@ -80,7 +88,14 @@ impl Row {
             if self.parts.iter().any(shows(|one, index, _| one.was_overtaken(index))) {
                 return OVERTAKEN;
             }
-            let certain = arrived.in_order && self.parts.iter().all(shows(SegmentEvidence::is_sent_again));
+            let unseen =
+                |one: &SegmentEvidence, index, _: &Circumstances| index == 1 && one.original == Original::Unseen;
+            if arrived.may_be_later && (arrived.unseen || self.parts.iter().any(shows(unseen))) {
+                return MAY_BE_ITS_ACK;
+            }
+            let certain = arrived.in_order
+                && !arrived.may_be_later
+                && self.parts.iter().all(shows(SegmentEvidence::is_sent_again));
             let reason = match arrived.by_sack {
                 false => "it was acknowledged before it passed",
                 true => "SACK had reported it before it passed",
@@ -89,7 +104,7 @@ impl Row {
                 verdict: Verdict::Spurious,
                 confidence: if certain { Confidence::Certain } else { Confidence::Likely },
                 reason,
-                evidence: Some(arrived.frame),
+                evidence: Some(arrived.when.frame),
             };
         }
         let known = self.parts.iter().filter_map(part).filter(|(one, index)| *index < one.transmissions.len());

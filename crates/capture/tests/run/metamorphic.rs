@@ -1,6 +1,7 @@
 //! The same capture, made or shown otherwise: with copies of packets, other identifications or VLAN tags,
-//! cut at its start, with segments that were split, with a second SYN-ACK, or with ACKs of another
-//! connection. No verdict of one may contradict a certain verdict of the other.
+//! cut at its start, with segments that were split, with a second SYN-ACK, with ACKs of another connection, with
+//! packets that the capture missed, out of order, with coarse times, or with the first bytes alone. No verdict of
+//! one may contradict a certain verdict of the other.
 //!
 //! `PROPTEST_CASES=10000` tries that many variants.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -253,7 +254,44 @@ fn with_foreign_acks(frames: &mut Vec<Shown>, random: &mut Random) {
     }
 }
 
-const KINDS: [&str; 9] = [
+/// Removes some packets, which the capture missed.
+fn with_gaps(frames: &mut Vec<Shown>, random: &mut Random) {
+    for _ in 0..=random.below(3) {
+        if frames.len() > 1 {
+            frames.remove(random.below(frames.len() as u64) as usize);
+        }
+    }
+}
+
+/// Writes some packets before the one in front of them, as a card with several queues does: both with the
+/// time of the later one, or each with its own.
+fn out_of_order(frames: &mut [Shown], random: &mut Random) {
+    let retimed = random.coin();
+    for index in 1..frames.len() {
+        let near = frames[index].nanos.saturating_sub(frames[index - 1].nanos) < 50_000;
+        let differ = frames[index].bytes != frames[index - 1].bytes;
+        if near && differ && random.below(4) == 0 {
+            if retimed {
+                frames[index - 1].nanos = frames[index].nanos;
+            }
+            frames.swap(index - 1, index);
+        }
+    }
+}
+
+/// Rounds the time of all packets down to a coarse clock's.
+fn with_coarse_times(frames: &mut [Shown], random: &mut Random) {
+    let tick = random.one_of(&[10_000, 100_000, 1_000_000]);
+    frames.iter_mut().for_each(|frame| frame.nanos -= frame.nanos % tick);
+}
+
+/// Keeps the first bytes of all packets, which hold the headers.
+fn cut_short(frames: &mut [Shown], random: &mut Random) {
+    let most = 100 + random.below(60) as usize;
+    frames.iter_mut().for_each(|frame| frame.bytes.truncate(most));
+}
+
+const KINDS: [&str; 13] = [
     "copies",
     "identifications",
     "cut",
@@ -263,29 +301,42 @@ const KINDS: [&str; 9] = [
     "tags by direction",
     "mirrored",
     "foreign ACKs",
+    "gaps",
+    "out of order",
+    "coarse times",
+    "cut short",
 ];
 
-fn vary(frames: &mut Vec<Shown>, random: &mut Random) -> &'static str {
-    let kind = random.below(9);
+fn vary(kind: &str, frames: &mut Vec<Shown>, random: &mut Random) {
     match kind {
-        0 => with_copies(frames, random),
-        1 => with_identifications(frames, random),
-        2 => cut_at_the_start(frames, random),
-        3 => with_tags(frames, random),
-        4 => with_split_segments(frames, random),
-        5 => with_second_syn_ack(frames, random),
-        6 => with_tags_by_direction(frames),
-        7 => mirrored(frames),
-        _ => with_foreign_acks(frames, random),
+        "copies" => with_copies(frames, random),
+        "identifications" => with_identifications(frames, random),
+        "cut" => cut_at_the_start(frames, random),
+        "tags" => with_tags(frames, random),
+        "split" => with_split_segments(frames, random),
+        "second SYN-ACK" => with_second_syn_ack(frames, random),
+        "tags by direction" => with_tags_by_direction(frames),
+        "mirrored" => mirrored(frames),
+        "foreign ACKs" => with_foreign_acks(frames, random),
+        "gaps" => with_gaps(frames, random),
+        "out of order" => out_of_order(frames, random),
+        "coarse times" => with_coarse_times(frames, random),
+        "cut short" => cut_short(frames, random),
+        _ => unreachable!("{kind} is not in KINDS"),
     }
-    KINDS[kind as usize]
 }
 
-/// Returns whether two rows contradict each other and one of them is certain.
-fn contradicts(one: &Retransmission, other: &Retransmission) -> bool {
+/// Returns whether the row of a variant contradicts that of the capture and one of them is certain. A variant
+/// with `gaps` shows less: not the data for whose sake a FIN was repeated.
+fn contradicts(known: &Retransmission, row: &Retransmission, gaps: bool) -> bool {
     let decided = |row: &Retransmission| row.verdict != Verdict::Undecidable;
-    let certain = [one, other].iter().any(|row| row.confidence == Confidence::Certain);
-    certain && decided(one) && decided(other) && one.verdict != other.verdict
+    let certain = |row: &Retransmission| row.confidence == Confidence::Certain;
+    let needs_data = gaps && known.cause == Cause::RepeatedFin;
+    !needs_data
+        && (certain(row) || certain(known) && !gaps)
+        && decided(known)
+        && decided(row)
+        && known.verdict != row.verdict
 }
 
 /// Makes a variant of a capture, and fails if its verdicts contradict those of the capture.
@@ -293,16 +344,24 @@ fn agrees(seed: u64) -> Result<(), TestCaseError> {
     let mut random = Random(seed);
     let (name, frames) = &CAPTURES[random.below(CAPTURES.len() as u64) as usize];
     let mut varied = frames.clone();
-    let kinds: Vec<_> = (0..=random.below(2)).map(|_| vary(&mut varied, &mut random)).collect();
+    let first = random.below(KINDS.len() as u64) as usize;
+    let second = random.below(2 * KINDS.len() as u64) as usize;
+    let second = KINDS.get(second).filter(|kind| **kind != KINDS[first]);
+    let kinds: Vec<_> = std::iter::once(KINDS[first]).chain(second.copied()).collect();
+    kinds.iter().for_each(|kind| vary(kind, &mut varied, &mut random));
     let before = found(frames);
     for row in found(&varied) {
         let from = varied[row.frame as usize - 1].from;
-        // A packet that the sender never sent is no retransmission. A mirror shows all of them.
-        let added = from.is_none() && !kinds.contains(&"mirrored");
+        // A packet that the sender never sent is no retransmission. A mirror shows all of them, and a copy may be
+        // of a packet that the capture missed.
+        let added = from.is_none() && !kinds.contains(&"mirrored") && !kinds.contains(&"gaps");
         prop_assert!(!added || row.confidence != Confidence::Certain, "{name}, {kinds:?}: {row:?}");
         let same = before.iter().find(|known| Some(known.frame) == from && known.sender == row.sender);
         if let Some(known) = same {
-            prop_assert!(!contradicts(known, &row), "{name}, {kinds:?}: {known:?} became {row:?}");
+            prop_assert!(
+                !contradicts(known, &row, kinds.contains(&"gaps")),
+                "{name}, {kinds:?}: {known:?} became {row:?}"
+            );
         }
     }
     Ok(())

@@ -1,9 +1,9 @@
 //! Evidence that shows whether a retransmission was needed.
 
-use crate::talk::{CLIENT, Talk, flight, said};
+use crate::talk::{CLIENT, SERVER, Talk, flight, said};
 use eifel_capture::result::Cause;
 use eifel_capture::result::{Confidence, Verdict};
-use eifel_packet::segment::{Flags, Options};
+use eifel_packet::segment::{Flags, Options, SackBlocks};
 use eifel_packet::seq::Seq;
 
 #[test]
@@ -146,27 +146,42 @@ fn one_ack_may_answer_all_retransmissions_that_left_together() {
     assert_eq!(behind_the_filler(546.0, 670.0), Verdict::Undecidable, "it may have overtaken what filled the gap");
 }
 
-/// Returns the verdict at the receiver on a retransmission whose original was not seen.
-fn original_not_seen(lossy: bool) -> (Verdict, Confidence) {
+/// Returns the verdict at the client on a retransmission whose original was not seen: of the server, or of the client
+/// itself. The capture does not show segment 5 either if it is `lossy`.
+fn original_not_seen(from_server: bool, lossy: bool) -> (Verdict, Confidence) {
     let mut talk = Talk::open(false, true);
+    let data = |talk: &mut Talk, ms: f64, number: u32| {
+        talk.packet(ms, from_server, Flags::ACK, (1 + number * 1000, 1), 1000, (0, 0), Options::default());
+    };
+    let ack = |talk: &mut Talk, ms: f64, number: u32, above: u32| {
+        let mut sack = SackBlocks::EMPTY;
+        let position = |number: u32| Seq(if from_server { SERVER } else { CLIENT }.wrapping_add(1 + number * 1000));
+        if above > 1 {
+            sack.push(position(1), position(above));
+        }
+        let options = Options { sack, ..Options::default() };
+        talk.packet(ms, !from_server, Flags::ACK, (1, 1 + number * 1000), 0, (0, 0), options);
+    };
     for number in 1..10 {
         if number != 5 || !lossy {
-            talk.data(110.0 + f64::from(number), number);
+            data(&mut talk, 210.0 + f64::from(number), number);
         }
-        talk.ack(110.1 + f64::from(number), 0, 0, &[(1, number + 1)]);
+        ack(&mut talk, 210.1 + f64::from(number), 0, number + 1);
     }
-    talk.data(215.0, 0);
-    talk.ack(215.1, 10, 0, &[]);
-    talk.data(1300.0, 10);
-    talk.ack(1300.1, 11, 0, &[]);
+    data(&mut talk, 315.0, 0);
+    ack(&mut talk, 315.1, 10, 0);
+    data(&mut talk, 1400.0, 10);
+    ack(&mut talk, 1400.1, 11, 0);
     let one = talk.end().retransmissions.remove(0);
     (one.verdict, one.confidence)
 }
 
 #[test]
 fn a_capture_that_lost_packets_does_not_prove_a_loss() {
-    assert_eq!(original_not_seen(false), (Verdict::Needed, Confidence::Certain));
-    assert_eq!(original_not_seen(true), (Verdict::Needed, Confidence::Likely));
+    assert_eq!(original_not_seen(true, false), (Verdict::Needed, Confidence::Certain));
+    assert_eq!(original_not_seen(true, true), (Verdict::Needed, Confidence::Likely));
+    // Nothing is lost before a capture point at the sender.
+    assert_eq!(original_not_seen(false, false), (Verdict::Undecidable, Confidence::Weak));
 }
 
 #[test]
