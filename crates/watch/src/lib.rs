@@ -26,6 +26,7 @@ pub mod command;
 pub mod counters;
 mod error;
 mod fact;
+mod holes;
 mod observation;
 mod replay;
 mod tap;

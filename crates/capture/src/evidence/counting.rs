@@ -25,6 +25,8 @@ pub(super) struct Counted {
     disagrees: u32,
     /// Whether segments that were sent once arrived late.
     overtaken: bool,
+    /// Whether the sender has seen the path change the order.
+    pub(super) is_known: bool,
 }
 
 /// Whether a path keeps the order of its packets, as the number of ACKs shows.
@@ -41,7 +43,8 @@ pub(crate) enum PathOrder {
 impl Counted {
     fn order(self) -> PathOrder {
         match self {
-            Self { agrees, disagrees, overtaken } if disagrees * DISAGREES > agrees => {
+            Self { is_known: true, .. } => PathOrder::Changed,
+            Self { agrees, disagrees, overtaken, .. } if disagrees * DISAGREES > agrees => {
                 if overtaken {
                     PathOrder::Changed
                 } else {
