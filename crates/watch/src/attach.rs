@@ -3,6 +3,7 @@
 //! Nothing is pinned: programs, maps and links are file descriptors of this process, and vanish with
 //! it, however it ends.
 
+use crate::btf::Types;
 use crate::error::{Error, in_one_line};
 use aya::maps::{Array, MapData, RingBuf};
 use aya::programs::BtfTracePoint;
@@ -72,6 +73,11 @@ impl Attached {
     pub fn new(filter: &Filter, without: &[String]) -> Result<Self, Error> {
         let object = compiled(PROGRAMS)?;
         let btf = kernel_types()?;
+        if filter.cgroup.is_some() {
+            Types::of_this_kernel()?
+                .member("sock_cgroup_data", "cgroup")
+                .map_err(|error| Error::new("choose a control group", format!("it needs Linux 5.15: {error}")))?;
+        }
         let (port, namespace, cgroup) =
             (u32::from(filter.port.unwrap_or(0)), filter.namespace.unwrap_or(0), filter.cgroup.unwrap_or(0));
         let mut loader = EbpfLoader::new();

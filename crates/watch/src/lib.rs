@@ -20,6 +20,7 @@
 #![deny(unsafe_code, unsafe_op_in_unsafe_fn)]
 
 mod attach;
+mod btf;
 mod captured;
 mod cause;
 pub mod command;

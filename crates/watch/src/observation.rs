@@ -186,13 +186,16 @@ impl Observation {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Returns whether a fact may be missing between the first transmission of a retransmission's data and the time
-    /// in which a duplicate of it would be reported.
+    /// Returns whether a fact may be missing between the first transmission of a retransmission's data and their ACK,
+    /// or the time in which a duplicate would be reported: that there was no report shows that it was needed.
     fn is_in_hole(&self, step: &Step, one: Option<&Retransmission>) -> bool {
         let nanos = |ms: f64| (ms * 1e6) as u64;
         let first = one.and_then(|one| one.timing.since_first_ms).map(|ms| step.left().saturating_sub(nanos(ms)));
         let answered = first.zip(one.and_then(|one| one.timing.answered_ms)).map(|(first, ms)| first + nanos(ms));
-        let settles = SETTLES.max(2000 * u64::from(self.start.srtt_us));
+        let settles = match one.map(|one| one.verdict) {
+            Some(Verdict::Spurious) => 0,
+            _ => SETTLES.max(2000 * u64::from(self.start.srtt_us)),
+        };
         let settled = answered.map_or(u64::MAX, |at| at.max(step.left()).saturating_add(settles));
         self.holes.touch(first.unwrap_or(0), settled)
     }

@@ -303,3 +303,26 @@ fn parse(header: &[u8; HEADER], len: u32) -> Option<Segment> {
         ..Segment::EMPTY
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An ACK of a connection over IPv4.
+    #[test]
+    fn a_replay_knows_lost_acks_and_what_the_kernel_saw_of_the_order() {
+        let (mut start, mut ack) = ([0; 168], [0; 144]);
+        (start[20], ack[20]) = (1, 4);
+        // The length of its header, there and in its first word.
+        (ack[72], ack[92]) = (20, 5 << 4);
+        ack[140..142].copy_from_slice(&700_u16.to_be_bytes());
+        let (Some(Fact::Start(start)), Some(quiet)) = (Fact::parse(&start), Fact::parse(&ack)) else { panic!("facts") };
+        let replay = Replay::new(&start, &[quiet]);
+        let identifications: Vec<u16> = replay.passing.iter().map(|one| one.packet.identification).collect();
+        // The handshake behind it has none.
+        assert_eq!((identifications, replay.reorders), (vec![700, 0, 0, 0], false));
+        ack[142] = 1;
+        let facts = [quiet, Fact::parse(&ack).unwrap()];
+        assert!(Replay::new(&start, &facts).reorders);
+    }
+}

@@ -11,12 +11,7 @@ const FACTS: &[u8] = include_bytes!("spike_and_reordering.facts");
 /// Where the bytes of a fact have its kind, and its number in the observation.
 const KIND: usize = 20;
 const NUMBER: usize = 16;
-/// Where an ACK has its TCP header.
-const HEADER: usize = 80;
-const START: u8 = 1;
-const SENT: u8 = 2;
 const RETRANSMITTED: u8 = 3;
-const ACK: u8 = 4;
 const STATE: u8 = 5;
 const END: u8 = 6;
 
@@ -51,52 +46,6 @@ fn recorded_facts_are_judged_as_the_box_knows_them() {
     assert_eq!(spike[..8], [&[needed(Cause::RackTimer)][..], &[needed(Cause::Fast); 7]].concat());
     assert_eq!((spike[8].0, spike[8].1), (Cause::Tlp, Verdict::Spurious));
     assert_eq!(reordering[..], [(Cause::Fast, Verdict::Spurious, Confidence::Certain); 4]);
-}
-
-/// Without SACK nothing else shows that an original may have arrived after its retransmission.
-#[test]
-fn a_path_that_the_kernel_saw_reorder_leaves_open_what_an_echo_would_show() {
-    /// Where a start has the options of its connection, and its segments that SACK has reported; and where other facts
-    /// have how often the kernel saw the order change.
-    const OPTIONS: usize = 102;
-    const SACKED_OUT: usize = 80;
-    const REORDERINGS: usize = 142;
-    const SACK: u8 = 4;
-    let without_sack = |reorderings: u16| {
-        let mut records = records();
-        for record in &mut records {
-            match record[KIND] {
-                START => {
-                    record[OPTIONS] &= !SACK;
-                    record[SACKED_OUT..SACKED_OUT + 4].fill(0);
-                }
-                SENT => {}
-                kind => {
-                    record[REORDERINGS..].copy_from_slice(&reorderings.to_ne_bytes());
-                    if kind == ACK {
-                        remove_sack_blocks(&mut record[HEADER..]);
-                    }
-                }
-            }
-        }
-        let all = judged(&records);
-        [Verdict::Needed, Verdict::Undecidable].map(|of| all.iter().filter(|one| one.verdict == of).count())
-    };
-    let ([needed, open], [needed_then, open_then]) = (without_sack(0), without_sack(1));
-    assert!(needed > 0 && needed_then == 0, "{needed} {needed_then}");
-    assert_eq!(open_then, open + needed);
-}
-
-/// Replaces the SACK blocks of a TCP header by no operations.
-fn remove_sack_blocks(header: &mut [u8]) {
-    let (mut at, end) = (20, usize::from(header[12] >> 4) * 4);
-    while at < end {
-        let length = if header[at] > 1 { usize::from(header[at + 1]) } else { 1 };
-        if header[at] == 5 {
-            header[at..at + length].fill(1);
-        }
-        at += length;
-    }
 }
 
 /// The recording is older than what the timer is computed from.

@@ -102,7 +102,7 @@ impl News {
 pub struct Known {
     /// Whether the receiver has reported duplicates.
     pub reports: bool,
-    /// Whether the path has changed the order of packets. It counts only without SACK, which shows the order.
+    /// Whether the sender has counted reordering. It matters only without SACK, which shows the order.
     pub reorders: bool,
 }
 
@@ -110,7 +110,7 @@ impl Evidence {
     /// Records what is known without packets.
     pub(crate) fn knows(&mut self, known: Known, sack: bool) {
         self.reports |= known.reports;
-        self.unreported.counted.is_known |= known.reorders && !sack;
+        self.unreported.counted.is_told |= known.reorders && !sack;
     }
 
     /// Returns whether the receiver has answered a duplicate without reporting it.

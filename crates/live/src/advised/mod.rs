@@ -60,14 +60,16 @@ impl Compared {
         (count - mean).abs() <= WITHIN * count.max(mean)
     }
 
-    /// Returns whether the prediction lies in the 90 % interval of one more count with the other setting.
+    /// Returns whether the prediction, with none, some or all of those that it leaves open, lies in the 90 % interval of
+    /// one more count with the other setting.
     pub fn is_within_spread(&self) -> bool {
         let mean = self.mean();
         let squares: f64 = self.after.iter().map(|&count| (count as f64 - mean).powi(2)).sum();
         let deviation = (squares / (REPEATS - 1) as f64).sqrt();
         // Counts are whole numbers.
         let half = (T90 * deviation * (1.0 + 1.0 / REPEATS as f64).sqrt()).max(0.5);
-        (self.predicted as f64 - mean).abs() <= half
+        let (least, most) = (self.predicted as f64, (self.predicted + self.undecidable) as f64);
+        (mean - mean.clamp(least, most)).abs() <= half
     }
 
     /// Returns whether the share of the first count that goes, which is what `eifel advise` says first, is as predicted
@@ -195,6 +197,9 @@ mod tests {
         assert_eq!(judged(25), (false, true, true));
         assert_eq!(judged(27), (false, true, false));
         assert_eq!(judged(28), (false, false, false));
+        let open = Compared { undecidable: 2, ..compared(11, spread) };
+        assert!(open.is_within_spread() && !compared(11, spread).is_within_spread());
+        assert!(!Compared { undecidable: 20, ..compared(28, spread) }.is_within_spread());
         // Where the counts are all the same, so must the prediction be.
         assert!(compared(7, [7; 5]).is_within_spread() && !compared(8, [7; 5]).is_within_spread());
     }
