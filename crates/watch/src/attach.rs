@@ -161,3 +161,28 @@ mod tests {
         assert_eq!(said.as_deref(), Some(expected));
     }
 }
+
+#[cfg(all(test, has_programs))]
+mod tests {
+    use super::*;
+    use aya_obj::Object;
+    use std::collections::BTreeSet;
+
+    /// The helpers that the programs call, by their numbers. The newest is that of a socket's storage, which programs
+    /// on tracepoints may call since Linux 5.11: it is 107, from 5.2. The others are no newer than 5.9.
+    const HELPERS: [i32; 10] = [1, 2, 3, 5, 107, 113, 118, 131, 132, 137];
+    const CALL: u8 = 0x85;
+    /// Atomic instructions of 32 and 64 bits. An immediate other than 0 returns a value, which came with Linux 5.12.
+    const ATOMIC: [u8; 2] = [0xc3, 0xdb];
+
+    #[test]
+    fn the_programs_need_nothing_newer_than_linux_5_11() {
+        let object = Object::parse(PROGRAMS).unwrap();
+        let instructions = || object.functions.values().flat_map(|one| &one.instructions);
+        let called: BTreeSet<i32> =
+            instructions().filter(|one| one.code == CALL && one.src_reg() == 0).map(|one| one.imm).collect();
+        assert_eq!(called.into_iter().collect::<Vec<_>>(), HELPERS);
+        let atomics: Vec<i32> = instructions().filter(|one| ATOMIC.contains(&one.code)).map(|one| one.imm).collect();
+        assert!(!atomics.is_empty() && atomics.iter().all(|add| *add == 0), "{atomics:?}");
+    }
+}
