@@ -127,7 +127,7 @@ fn a_hole_long_after_a_repair_leaves_its_verdicts() {
     let mut records = records();
     let verdicts = |records: &[Vec<u8>]| judged(records).iter().map(|one| one.verdict).collect::<Vec<_>>();
     let before = verdicts(&records);
-    // Five seconds after the end of an observation another fact, and ten seconds after it the end: in between one is missing.
+    // Another fact five seconds after the end of an observation, and the end after ten: in between one is missing.
     let end = records.iter().rposition(|one| one[KIND] == END).unwrap();
     let later = |kind: u8, seconds: u64, steps: u32| {
         let mut record = records[end].clone();

@@ -60,8 +60,8 @@ impl Compared {
         (count - mean).abs() <= WITHIN * count.max(mean)
     }
 
-    /// Returns whether the prediction, with none, some or all of those that it leaves open, lies in the 90 % interval of
-    /// one more count with the other setting.
+    /// Returns whether the prediction, with none, some or all of those that it leaves open, lies in the 90 %
+    /// interval of one more count with the other setting.
     pub fn is_within_spread(&self) -> bool {
         let mean = self.mean();
         let squares: f64 = self.after.iter().map(|&count| (count as f64 - mean).powi(2)).sum();

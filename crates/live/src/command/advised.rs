@@ -23,8 +23,8 @@ usage: eifel live advise [OPTIONS] FOLDER
   --at-once N        scenarios at the same time (default: 3)
 
 FOLDER gets NAME.json for each scenario: the counts before (two recordings), as predicted, and after (five). If the
-prediction lies outside of the 90 % interval of those after, the captures at the sender stay in NAME.before and NAME.after.
-A call that is interrupted goes on where it was.
+prediction lies outside of the 90 % interval of those after, the captures at the sender stay in NAME.before and
+NAME.after. A call that is interrupted goes on where it was.
 
 example: eifel live advise --count 30 --seed 7 out/advised
 ";
@@ -93,9 +93,9 @@ fn summary(found: &[Compared]) -> String {
         // Writing to a string does not fail.
         let _ = writeln!(
             text,
-            "{}: {} of {} predictions within the 90 % interval of the counts after, {} within a tenth of their mean, {} of the \
-             share that goes within ten points. The kernel itself: {} pairs before within a tenth, {} counts after within \
-             a tenth of their mean. No change predicted: {} within a tenth",
+            "{}: {} of {} predictions within the 90 % interval of the counts after, {} within a tenth of their mean, \
+             {} of the share that goes within ten points. The kernel itself: {} pairs before within a tenth, \
+             {} counts after within a tenth of their mean. No change predicted: {} within a tenth",
             name(knob),
             count(Compared::is_within_spread),
             of.len(),

@@ -50,8 +50,8 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Reads a command line, which may have options of its own: those with a value, and switches. Returns `None` if help
-    /// is asked for.
+    /// Reads a command line, which may have options of its own: those with a value, and switches. Returns `None`
+    /// if help is asked for.
     pub(super) fn read(words: &[String], own: (&[&str], &[&str])) -> Result<Option<(Self, Options)>, Failure> {
         let valued = [&["--count", "--first", "--seed", "--at-once"], own.0].concat();
         let Some(options) = Options::read(words, &valued, own.1)? else { return Ok(None) };
@@ -234,12 +234,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_unknown_congestion_control_is_refused() {
+        assert!(congestion("bbr").is_ok_and(|name| name == "bbr"));
+        let Err(Failure::Usage(said)) = congestion("vegas") else { panic!("not refused") };
+        assert_eq!(said, "--congestion vegas: expected cubic, reno or bbr");
+    }
+
+    #[test]
     fn causes_of_a_watch_are_compared_with_the_kernels_counters() {
         let recording = |probes: u64| {
             json!({
                 "watch": { "syn": 1, "rto": 2, "loss": 3, "fast": 4, "rack-timer": 1, "tlp": probes },
                 "counters": {
-                    "TCPSynRetrans": 1, "TCPTimeouts": 3, "TCPSlowStartRetrans": 3, "TCPFastRetrans": 5, "RetransSegs": 13,
+                    "RetransSegs": 13,
+                    "TCPSynRetrans": 1,
+                    "TCPTimeouts": 3,
+                    "TCPSlowStartRetrans": 3,
+                    "TCPFastRetrans": 5,
                     // One of new data.
                     "TCPLossProbes": 3,
                 },
