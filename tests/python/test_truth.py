@@ -117,8 +117,8 @@ def test_lines_of_a_watch_belong_to_the_frame_of_their_transmission(tmp_path: Pa
 
 
 def test_a_frame_is_spurious_to_a_watch_if_all_of_its_segments_are(tmp_path: Path) -> None:
-    first, second = {"time_s": 100.0, "seq": 4294967000}, {"time_s": 100.0, "seq": 704, "verdict": "undecidable"}
-    found = truth.watch(watched(tmp_path, first, second))
+    second: dict[str, object] = {"time_s": 100.0, "seq": 704, "verdict": "undecidable"}
+    found = truth.watch(watched(tmp_path, {"time_s": 100.0, "seq": 4294967000}, second))
     assert found and found[7].verdict == "undecidable"
 
 
