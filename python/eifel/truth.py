@@ -20,6 +20,11 @@ CAPTURES = (".pcapng", ".pcap", ".pcapng.gz", ".pcap.gz")
 MANIFEST = "manifest.json"
 CAUSES = ("rto", "loss", "fast", "tlp")
 """The kernel's causes: the timer, go-back-N after it, fast retransmission, tail-loss probe."""
+VERDICTS = {"1": "spurious", "0": "needed"}
+"""The right verdicts, by the truth's column `spurious`."""
+WATCH = ".watch.json"
+NEAR_S = 0.1
+"""How far apart the box and the kernel's own clock may have a retransmission, in seconds."""
 UNDECIDED = ("", "unknown", "undecidable")
 """What a tool says of a cause or a verdict that it does not know."""
 COLUMNS = ("frame", "verdict", "confidence", "cause")
@@ -62,8 +67,8 @@ class Score:
         return self
 
 
-Tool = Callable[[Path], Mapping[int, Finding]]
-"""Returns the findings about a capture by frame number."""
+Tool = Callable[[Path], Mapping[int, Finding] | None]
+"""Returns the findings about a capture by frame number, or None if the tool says nothing of captures of this place."""
 Truth = Mapping[int, Mapping[str, str]]
 
 
@@ -92,6 +97,56 @@ def tshark(capture: Path) -> Mapping[int, Finding]:
 
 
 TOOLS: Mapping[str, Tool] = {"eifel": eifel, "tshark": tshark}
+"""The tools that read captures."""
+
+
+def watch(capture: Path) -> Mapping[int, Finding] | None:
+    """Returns what `eifel watch` said while the sender's capture was recorded; `eifel truth record --watch` keeps it.
+
+    Its lines have no frames. They belong to the frame of the truth that has their sequence numbers at their time; lines
+    that belong to none have negative numbers.
+    """
+    name, _, place = stem_of(capture).rpartition(".")
+    if place != "sender":
+        return None
+    path = capture.with_name(f"{name}{WATCH}")
+    try:
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = [line for line in lines if line["bytes"] and line["cause"] != "syn"]
+    except FileNotFoundError:
+        raise BadInputError(f"{path}: missing; expected recordings made with --watch") from None
+    except (ValueError, KeyError, TypeError):
+        raise BadInputError(f"{path}: damaged; expected the lines of eifel watch --json") from None
+    found, left = {}, dict(enumerate(lines))
+    for frame, row in _rows(capture.with_name(f"{name}.{place}{TRUTH}")).items():
+        own = _nearest(lines, int(row["seq"]), int(row["len"]), float(row["time"]))
+        if own:
+            found[frame] = _said([lines[number] for number in own])
+            for number in own:
+                left.pop(number, None)
+    return found | {-1 - number: _said([line]) for number, line in left.items()}
+
+
+def _nearest(lines: Sequence[Mapping[str, Any]], seq: int, length: int, time_s: float) -> list[int]:
+    """Returns the numbers of the lines of one transmission: its segments, each of which has a line."""
+    sharing = [
+        number
+        for number, line in enumerate(lines)
+        if abs(line["time_s"] - time_s) < NEAR_S
+        and ((line["seq"] - seq) % 2**32 < length or (seq - line["seq"]) % 2**32 < line["bytes"])
+    ]
+    if not sharing:
+        return []
+    at = min((lines[number]["time_s"] for number in sharing), key=lambda at: abs(at - time_s))
+    return [number for number in sharing if lines[number]["time_s"] == at]
+
+
+def _said(segments: Sequence[Mapping[str, Any]]) -> Finding:
+    """Returns what lines say of a transmission: it is needless if all of its segments are."""
+    order = ("needed", "undecidable", "spurious")
+    one = min(segments, key=lambda line: order.index(line["verdict"]))
+    # The truth does not tell what RACK's timer declared lost from other fast retransmissions.
+    return Finding(one["verdict"], one["confidence"], "fast" if one["cause"] == "rack-timer" else one["cause"])
 
 
 def findings(folder: Path) -> Tool:
@@ -107,9 +162,10 @@ def findings(folder: Path) -> Tool:
 
 
 def score(folder: Path, tool: Tool, said: Callable[[int, int], None]) -> list[dict[str, Any]]:
-    """Returns a row for each place: in all, by class, and by the kernel's cause. Calls `said` with the progress.
+    """Returns rows for each place of the tool. Calls `said` with the progress.
 
-    Raises BadInputError if the folder holds no recordings, or a file of it is damaged.
+    They are about all retransmissions, a class of paths, a cause of the kernel, or a right verdict. Raises
+    BadInputError if the folder holds no recordings, or a file of it is damaged.
     """
     captures = list(recordings(folder))
     if not captures:
@@ -118,13 +174,17 @@ def score(folder: Path, tool: Tool, said: Callable[[int, int], None]) -> list[di
     for done, (place, kind, capture, truth) in enumerate(captures):
         said(done, len(captures))
         found = tool(capture)
+        if found is None:
+            continue
         scores.setdefault((place, "all", ""), Score()).__iadd__(judge(truth, found))
         scores.setdefault((place, "class", kind), Score()).__iadd__(judge(truth, found))
-        for cause in CAUSES:
-            only = {frame: row for frame, row in truth.items() if row.get("cause") == cause}
+        parts = [("cause", cause, "cause", cause) for cause in CAUSES]
+        parts += [("verdict", name, "spurious", value) for value, name in VERDICTS.items()]
+        for by, name, column, value in parts:
+            only = {frame: row for frame, row in truth.items() if row.get(column) == value}
             if only:
                 own = {frame: found[frame] for frame in only if frame in found}
-                scores.setdefault((place, "cause", cause), Score()).__iadd__(judge(only, own))
+                scores.setdefault((place, by, name), Score()).__iadd__(judge(only, own))
     said(len(captures), len(captures))
     return [
         {"place": place, "by": by, "name": name} | {field.name: getattr(one, field.name) for field in fields(one)}
@@ -146,7 +206,7 @@ def judge(truth: Truth, found: Mapping[int, Finding]) -> Score:
     for frame, row in shown.items():
         one = found.get(frame, Finding())
         if one.verdict not in UNDECIDED:
-            right = one.verdict == ("spurious" if row["spurious"] == "1" else "needed")
+            right = one.verdict == VERDICTS.get(row["spurious"])
             counted.decided += 1
             counted.right += right
             counted.wrong_certain += not right and one.confidence == "certain"
@@ -217,6 +277,6 @@ def table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 
 HEADS = [
-    *("place", "class or cause", "true", "hidden", "missed", "invented", "of these certain"),
+    *("place", "class, cause or verdict", "true", "hidden", "missed", "invented", "of these certain"),
     *("verdict right %", "wrong, certain", "undecidable %", "cause right %"),
 ]

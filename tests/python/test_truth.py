@@ -70,12 +70,84 @@ def test_any_tool_is_scored_by_its_table(tmp_path: Path, capsys: pytest.CaptureF
         ("receiver", "all", ""): (1, 1, 1, 0),
         ("receiver", "cause", "rto"): (1, 1, 0, 0),
         ("receiver", "class", "spike"): (1, 1, 1, 0),
+        ("receiver", "verdict", "spurious"): (1, 1, 0, 0),
         ("sender", "all", ""): (1, 0, 0, 1),
         ("sender", "cause", "rto"): (1, 0, 0, 1),
         ("sender", "class", "spike"): (1, 0, 0, 1),
+        ("sender", "verdict", "spurious"): (1, 0, 0, 1),
     }
     assert main(["truth", "score", str(folder), "--found", str(found)]) == 0
     assert "spike" in capsys.readouterr().out
+
+
+def watched(folder: Path, *lines: dict[str, object]) -> Path:
+    """Writes what a watch said beside a recording, of whose retransmissions the truth knows two."""
+    (folder / "a.sender.pcapng").write_bytes(b"")
+    (folder / "a.sender.truth.csv").write_text(
+        "frame,time,seq,len,spurious,cause\n7,100.0,4294967000,2000,1,rto\n9,100.5,1704,1000,0,fast\n"
+    )
+    one = {"bytes": 1000, "verdict": "spurious", "confidence": "likely", "cause": "rto"}
+    (folder / "a.watch.json").write_text("".join(json.dumps(one | line) + "\n" for line in lines))
+    return folder / "a.sender.pcapng"
+
+
+def test_lines_of_a_watch_belong_to_the_frame_of_their_transmission(tmp_path: Path) -> None:
+    capture = watched(
+        tmp_path,
+        # Two segments of one frame, of which the second begins behind the wrap of sequence numbers.
+        {"time_s": 100.001, "seq": 4294967000},
+        {"time_s": 100.001, "seq": 704},
+        # A later retransmission of the first.
+        {"time_s": 100.09, "seq": 4294967000, "verdict": "needed"},
+        # RACK's timer is the kernel's fast retransmission.
+        {"time_s": 100.499, "seq": 1704, "verdict": "needed", "cause": "rack-timer"},
+        # Neither data, nor data that the truth knows of.
+        {"time_s": 100.5, "seq": 1, "cause": "syn"},
+        {"time_s": 100.5, "seq": 2704, "bytes": 0},
+        {"time_s": 103.0, "seq": 1704},
+    )
+    assert truth.watch(capture) == {
+        7: Finding("spurious", "likely", "rto"),
+        9: Finding("needed", "likely", "fast"),
+        -3: Finding("needed", "likely", "rto"),
+        -5: Finding("spurious", "likely", "rto"),
+    }
+    # It says nothing of captures elsewhere.
+    assert truth.watch(tmp_path / "a.receiver.pcapng") is None
+
+
+def test_a_frame_is_spurious_to_a_watch_if_all_of_its_segments_are(tmp_path: Path) -> None:
+    second: dict[str, object] = {"time_s": 100.0, "seq": 704, "verdict": "undecidable"}
+    found = truth.watch(watched(tmp_path, {"time_s": 100.0, "seq": 4294967000}, second))
+    assert found and found[7].verdict == "undecidable"
+
+
+def test_a_watch_is_scored_at_the_sender_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded(tmp_path)
+    watched(tmp_path, {"time_s": 100.0, "seq": 4294967000})
+    assert main(["truth", "score", str(tmp_path), "--tool", "watch", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    counts = {(row["place"], row["by"], row["name"]): (row["true"], row["missed"], row["right"]) for row in rows}
+    assert counts == {
+        ("sender", "all", ""): (2, 1, 1),
+        ("sender", "cause", "fast"): (1, 1, 0),
+        ("sender", "cause", "rto"): (1, 0, 1),
+        ("sender", "class", "spike"): (2, 1, 1),
+        ("sender", "verdict", "needed"): (1, 1, 0),
+        ("sender", "verdict", "spurious"): (1, 0, 1),
+    }
+
+
+@pytest.mark.parametrize(("lines", "expected"), [(None, "made with --watch"), ("{}\n", "damaged"), ("x", "damaged")])
+def test_recordings_without_a_watch_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: str | None, expected: str
+) -> None:
+    recorded(tmp_path)
+    if lines is not None:
+        (tmp_path / "a.watch.json").write_text(lines)
+    assert main(["truth", "score", str(tmp_path), "--tool", "watch"]) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "a.watch.json: " in said and expected in said
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """`eifel watch`: judged live against the truth of the box, with tracepoints missing, killed, and without rights."""
 
-import csv
 import ctypes
 import json
 import os
@@ -34,8 +33,6 @@ pytestmark = pytest.mark.alone
 
 RECORDINGS = 12
 """One recording of each class that is drawn, and two of some."""
-NEAR_S = 0.1
-"""How far apart a recording and the kernel's own clock may have a retransmission."""
 WAIT_S = 60
 DASHBOARD = Path(__file__).resolve().parents[2] / "docs/reference/watch-dashboard.json"
 MISSING = ("this build has none", "run it as root", "/sys/kernel/btf")
@@ -92,60 +89,48 @@ class Watched:
 
 def test_verdicts_agree_with_the_truth_of_the_box(tmp_path: Path) -> None:
     folder = tmp_path / "truth"
+    with watching():
+        pass
+    record = [sys.executable, "-m", "eifel", "truth", "record", "--count", str(RECORDINGS), "--seed", "5", "--watch"]
+    recorded = subprocess.run([*record, str(folder)], capture_output=True, text=True, check=False)
+    if recorded.returncode:
+        pytest.skip(f"no recordings here: {recorded.stderr}")
+    watched, analysed = (score(folder, tool) for tool in ("watch", "eifel"))
+    all_, needless = watched["all", ""], watched["verdict", "spurious"]
+    assert all_["true"] > 100 and needless["true"] >= 5, watched
+    assert (all_["wrong_certain"], all_["invented"]) == (0, 0), all_
+    assert all_["cause_right"] == all_["cause_decided"], all_
+    # What the kernel left out is counted, and leaves open what it concerns.
+    lines = [json.loads(line) for file in sorted(folder.glob("*.watch.json")) for line in file.open(encoding="utf-8")]
+    holes = sum("facts about its connection are missing" in line["reason"] for line in lines)
+    for by, name in (("all", ""), ("verdict", "spurious")):
+        # As many are right as `eifel analyze` has right on captures at the sender, within two points.
+        one, other = watched[by, name], analysed[by, name]
+        assert one["right"] + one["missed"] + holes >= other["right"] - 0.02 * other["true"], (one, other)
+    needed = watched["verdict", "needed"]
+    assert needed["decided"] - needed["right"] <= 0.02 * needed["true"], needed
+    for line in lines:
+        Draft202012Validator(closed(schemas.schema(line["schema"]))).validate(line)
+    # RACK's timer declares some losses on paths that reorder; the kernel has no counter for that.
+    assert any(line["cause"] == "rack-timer" for line in lines), Counter(line["cause"] for line in lines)
+
+
+def score(folder: Path, tool: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Returns the rows of `eifel truth score` about captures at the sender."""
+    words = [sys.executable, "-m", "eifel", "truth", "score", str(folder), "--tool", tool, "--json"]
+    scored = subprocess.run(words, capture_output=True, text=True, check=True)
+    return {(row["by"], row["name"]): row for row in json.loads(scored.stdout)["rows"] if row["place"] == "sender"}
+
+
+def test_a_summary_counts_the_lines(tmp_path: Path) -> None:
     with watching() as (watch, said):
         assert len(said) == 1, said
-        record = [sys.executable, "-m", "eifel", "truth", "record", "--count", str(RECORDINGS), "--seed", "5"]
-        recorded = subprocess.run([*record, str(folder)], capture_output=True, text=True, check=False)
-        if recorded.returncode:
-            pytest.skip(f"no recordings here: {recorded.stderr}")
+        record = [sys.executable, "-m", "eifel", "truth", "record", "--count", "1", "--first", "3", "--seed", "5"]
+        subprocess.run([*record, str(tmp_path / "truth")], capture_output=True, check=False)
         *rows, summary = watch.ended()
-    # The host has other connections, in other tests too. A second lookup is by time.
-    by_seq: dict[int, list[dict[str, Any]]] = {}
-    for one in rows:
-        by_seq.setdefault(one["seq"], []).append(one)
-    said_of: Counter[tuple[bool, str]] = Counter()
-    missing, holes = [], 0
-    for file in sorted(folder.glob("*.sender.truth.csv")):
-        with file.open(encoding="utf-8") as lines:
-            for truth in csv.DictReader(lines):
-                seq, at = int(truth["seq"]), float(truth["time"])
-                near = [one for one in by_seq.get(seq, ()) if abs(one["time_s"] - at) < NEAR_S]
-                if not near:
-                    # The kernel retransmits several segments at once.
-                    covers = (one for one in rows if (seq - one["seq"]) % 2**32 < one["bytes"])
-                    near = [one for one in covers if abs(one["time_s"] - at) < NEAR_S]
-                if not near:
-                    missing.append((file.name, truth))
-                    continue
-                found = min(near, key=lambda one: abs(one["time_s"] - at))
-                holes += "facts about its connection are missing" in found["reason"]
-                assert found["cause"] in (truth["cause"], "rack-timer"), (file.name, truth, found)
-                spurious = truth["spurious"] == "1"
-                said_of[spurious, found["verdict"]] += 1
-                if found["verdict"] == "spurious" and found["confidence"] == "certain":
-                    assert spurious, (file.name, truth, found)
-    needed = sum(count for (spurious, _), count in said_of.items() if not spurious)
-    spurious = sum(count for (spurious, _), count in said_of.items() if spurious)
-    assert needed > 100, said_of
-    assert spurious >= 5, said_of
-    assert said_of[False, "spurious"] <= 0.02 * needed, said_of
-    # As many are right as `eifel analyze` has right on captures at the sender, within two points.
-    score = subprocess.run(
-        [sys.executable, "-m", "eifel", "truth", "score", str(folder), "--json"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    (all_,) = (one for one in json.loads(score.stdout)["rows"] if (one["place"], one["by"]) == ("sender", "all"))
-    right = said_of[True, "spurious"] + said_of[False, "needed"] + holes + len(missing)
-    assert right >= all_["right"] - 0.02 * (needed + spurious), all_
-    for one in (*rows, summary):
-        Draft202012Validator(closed(schemas.schema(one["schema"]))).validate(one)
+    Draft202012Validator(closed(schemas.schema(summary["schema"]))).validate(summary)
     assert summary["schema"] == "watch-summary"
     assert summary["retransmissions"] == len(rows)
-    # The kernel may tell nothing of some, but then it is counted.
-    assert len(missing) <= summary["retransmissions_dropped"], missing
-    assert summary["facts_dropped"] <= 0.15 * (needed + spurious), summary
 
 
 @pytest.mark.parametrize("filter_", [("--port", "9"), ("--namespace", "/proc/self/ns/net")])

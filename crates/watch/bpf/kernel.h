@@ -71,14 +71,16 @@ struct sock_common {
 	struct in6_addr skc_v6_rcv_saddr;
 } KERNELS;
 
+struct timer_list {
+	unsigned long expires;
+} KERNELS;
+
 struct sock {
 	struct sock_common __sk_common;
 	struct rb_root tcp_rtx_queue;
 	struct sock_cgroup_data sk_cgrp_data;
-} KERNELS;
-
-struct timer_list {
-	unsigned long expires;
+	/* Since Linux 6.19; before, `icsk_retransmit_timer`. */
+	struct timer_list tcp_retransmit_timer;
 } KERNELS;
 
 struct inet_sock {
@@ -89,8 +91,6 @@ struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	u64 icsk_ca_priv[13];
 	struct timer_list icsk_retransmit_timer;
-	/* Before the timer above tells it, in Linux 6.18. */
-	unsigned long icsk_timeout;
 	u8 icsk_ca_state : 5;
 	u8 icsk_retransmits;
 	u8 icsk_backoff;
@@ -146,6 +146,7 @@ struct tcp_sock {
 	u32 undo_marker;
 	s32 undo_retrans;
 	u32 total_retrans;
+	u32 reord_seen;
 } KERNELS;
 
 struct net_device {
@@ -157,6 +158,7 @@ struct sk_buff {
 	u64 skb_mstamp_ns;
 	char cb[48];
 	u32 len;
+	u16 network_header;
 	u16 transport_header;
 	unsigned char *head;
 	unsigned char *data;

@@ -24,7 +24,6 @@ const volatile u64 only_cgroup = 0;
 #define CA_OPEN 0
 #define CA_CWR 2
 #define CA_LOSS 4
-#define REO_TIMEOUT 2
 
 #define MILLISECOND 1000000ULL
 /* How long after its last loss sign a repaired connection is observed: at least this, and at least
@@ -148,7 +147,10 @@ struct fact {
 			u8 backoff;
 		};
 	};
-	u8 unused_too[4];
+	/* IP identification of an ACK, in the order of its bytes; 0 with IPv6. */
+	u16 identification;
+	/* How often the kernel has seen the path change the order of packets. */
+	u16 reorderings;
 };
 
 struct {
@@ -245,8 +247,8 @@ INLINE void fill(struct head *head, struct window *window, u64 socket, u32 numbe
 INLINE u8 by_timer(struct tcp_sock *tp)
 {
 	u64 expires;
-	if (FIELD_EXISTS(tp->inet_conn.icsk_timeout))
-		expires = tp->inet_conn.icsk_timeout;
+	if (FIELD_EXISTS(tp->inet_conn.icsk_inet.sk.tcp_retransmit_timer))
+		expires = tp->inet_conn.icsk_inet.sk.tcp_retransmit_timer.expires;
 	else
 		expires = tp->inet_conn.icsk_retransmit_timer.expires;
 	return expires <= bpf_jiffies64() ? BY_TIMER : 0;
@@ -475,6 +477,9 @@ INLINE struct fact *next_fact(struct sock *sk, struct watched *w, u8 kind)
 		__builtin_memset(fact, 0, sizeof(*fact));
 		fill(&fact->head, &fact->window, (u64)(unsigned long)sk, w->number, kind);
 		fact->missed = missed > 0xffff ? 0xffff : missed;
+		u32 reorderings = 0;
+		READ(reorderings, tp, reord_seen);
+		fact->reorderings = reorderings > 0xffff ? 0xffff : reorderings;
 	} else {
 		/* No later fact tells of them. */
 		count_dropped(1, missed);
@@ -619,6 +624,10 @@ SEC("tp_btf/tcp_probe") int acknowledged(u64 *ctx)
 	if (fact) {
 		fact->len = skb->len;
 		bpf_probe_read_kernel(fact->header, sizeof(fact->header), skb->head + skb->transport_header);
+		u8 ip[6] = {};
+		bpf_probe_read_kernel(ip, sizeof(ip), skb->head + skb->network_header);
+		if (ip[0] >> 4 == 4)
+			__builtin_memcpy(&fact->identification, ip + 4, 2);
 		bpf_ringbuf_submit(fact, 0);
 	}
 	u64 now = bpf_ktime_get_ns(), trips = tp->srtt_us * 250ULL, age = now - w->since;
@@ -690,6 +699,8 @@ SEC("tp_btf/netif_receive_skb") int acknowledged_while_closing(u64 *ctx)
 	/* Without a number: nothing else is told of under the socket's lock here. */
 	fill(&fact->head, &fact->window, found->socket, 0, ACK);
 	fact->len = len;
+	if (header == HEADER_V4)
+		__builtin_memcpy(&fact->identification, ip + 4, 2);
 	bpf_probe_read_kernel(fact->header, sizeof(fact->header), skb->data + header);
 	bpf_ringbuf_submit(fact, 0);
 	return 0;

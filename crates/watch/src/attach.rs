@@ -3,6 +3,7 @@
 //! Nothing is pinned: programs, maps and links are file descriptors of this process, and vanish with
 //! it, however it ends.
 
+use crate::btf::Types;
 use crate::error::{Error, in_one_line};
 use aya::maps::{Array, MapData, RingBuf};
 use aya::programs::BtfTracePoint;
@@ -72,6 +73,11 @@ impl Attached {
     pub fn new(filter: &Filter, without: &[String]) -> Result<Self, Error> {
         let object = compiled(PROGRAMS)?;
         let btf = kernel_types()?;
+        if filter.cgroup.is_some() {
+            Types::of_this_kernel()?
+                .member("sock_cgroup_data", "cgroup")
+                .map_err(|error| Error::new("choose a control group", format!("it needs Linux 5.15: {error}")))?;
+        }
         let (port, namespace, cgroup) =
             (u32::from(filter.port.unwrap_or(0)), filter.namespace.unwrap_or(0), filter.cgroup.unwrap_or(0));
         let mut loader = EbpfLoader::new();
@@ -153,5 +159,30 @@ mod tests {
         let expected =
             "load the BPF programs: this build has none, because clang was missing; install clang and build it again";
         assert_eq!(said.as_deref(), Some(expected));
+    }
+}
+
+#[cfg(all(test, has_programs))]
+mod tests {
+    use super::*;
+    use aya_obj::Object;
+    use std::collections::BTreeSet;
+
+    /// The helpers that the programs call, by their numbers. The newest is that of a socket's storage, which programs
+    /// on tracepoints may call since Linux 5.11: it is 107, from 5.2. The others are no newer than 5.9.
+    const HELPERS: [i32; 10] = [1, 2, 3, 5, 107, 113, 118, 131, 132, 137];
+    const CALL: u8 = 0x85;
+    /// Atomic instructions of 32 and 64 bits. An immediate other than 0 returns a value, which came with Linux 5.12.
+    const ATOMIC: [u8; 2] = [0xc3, 0xdb];
+
+    #[test]
+    fn the_programs_need_nothing_newer_than_linux_5_11() {
+        let object = Object::parse(PROGRAMS).unwrap();
+        let instructions = || object.functions.values().flat_map(|one| &one.instructions);
+        let called: BTreeSet<i32> =
+            instructions().filter(|one| one.code == CALL && one.src_reg() == 0).map(|one| one.imm).collect();
+        assert_eq!(called.into_iter().collect::<Vec<_>>(), HELPERS);
+        let atomics: Vec<i32> = instructions().filter(|one| ATOMIC.contains(&one.code)).map(|one| one.imm).collect();
+        assert!(!atomics.is_empty() && atomics.iter().all(|add| *add == 0), "{atomics:?}");
     }
 }

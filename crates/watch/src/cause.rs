@@ -73,9 +73,9 @@ mod tests {
     fn the_state_of_the_socket_names_the_cause() {
         let find = |step: Step| Cause::find(&step, &mut false);
         assert_eq!(find(step(3, 1, 0, 0)), Cause::Fast);
-        assert_eq!(find(step(3, 2, BY_TIMER, 0)), Cause::RackTimer);
+        assert_eq!(find(step(3, 6, BY_TIMER, 0)), Cause::RackTimer);
         // An ACK may report a loss while RACK's timer runs.
-        assert_eq!(find(step(3, 2, 0, 0)), Cause::Fast);
+        assert_eq!(find(step(3, 6, 0, 0)), Cause::Fast);
         assert_eq!(find(step(4, 0, AFTER_TIMEOUT, 1)), Cause::Rto);
         assert_eq!(find(step(4, 1, 0, 0)), Cause::Loss);
         assert_eq!(find(step(0, 5, BY_TIMER, 0)), Cause::Tlp);

@@ -7,9 +7,9 @@ pub(crate) const DISORDER: u8 = 1;
 pub(crate) const RECOVERY: u8 = 3;
 pub(crate) const LOSS: u8 = 4;
 
-/// The timers that may be pending: RACK's, and the one of the tail-loss probe.
-pub(crate) const REORDERING_TIMER: u8 = 2;
+/// The timers that may be pending: `ICSK_TIME_LOSS_PROBE` and `ICSK_TIME_REO_TIMEOUT` (RACK's) of Linux.
 pub(crate) const PROBE_TIMER: u8 = 5;
+pub(crate) const REORDERING_TIMER: u8 = 6;
 
 /// Flags of a fact.
 pub(crate) const BY_TIMER: u8 = 1;
@@ -115,6 +115,10 @@ pub struct Step {
     pub missed: u16,
     /// The TCP header of an ACK. Of a retransmission, what [`Step::timer`] reads.
     pub header: [u8; HEADER],
+    /// The IPv4 identification of an ACK; 0 with IPv6.
+    pub identification: u16,
+    /// How often the kernel had seen the path change the order of packets.
+    pub reorderings: u16,
 }
 
 /// What the kernel computes the retransmission timer from.
@@ -131,6 +135,11 @@ impl Step {
     /// Returns the acknowledgement number of an ACK.
     pub(crate) fn ack(&self) -> u32 {
         u32::from_be_bytes([self.header[8], self.header[9], self.header[10], self.header[11]])
+    }
+
+    /// Returns when a retransmission was sent, in nanoseconds since the machine was started.
+    pub(crate) fn left(&self) -> u64 {
+        if self.sent_nanos > 0 { self.sent_nanos } else { self.head.nanos }
     }
 
     /// Returns what the timer was computed from at a retransmission. `None` without a sample of the round trip.
@@ -255,6 +264,8 @@ impl Bytes<'_> {
             tcp_state: self.byte(77),
             missed: self.short(78),
             header: self.array(80),
+            identification: u16::from_be_bytes(self.array(140)),
+            reorderings: self.short(142),
         }
     }
 }

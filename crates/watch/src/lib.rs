@@ -20,12 +20,14 @@
 #![deny(unsafe_code, unsafe_op_in_unsafe_fn)]
 
 mod attach;
+mod btf;
 mod captured;
 mod cause;
 pub mod command;
 pub mod counters;
 mod error;
 mod fact;
+mod holes;
 mod observation;
 mod replay;
 mod tap;

@@ -2,6 +2,7 @@
 
 use crate::cause::Cause;
 use crate::fact::{Fact, MISSED, Start, Step, Timer, Window};
+use crate::holes::Holes;
 use crate::replay::{Replay, is_before, segments};
 use eifel_capture::advise::{ByFRto, Settings};
 use eifel_capture::result::{Confidence, Retransmission, Trigger, Verdict};
@@ -11,6 +12,9 @@ use std::net::SocketAddr;
 
 /// Facts kept of an observation. Beyond this number it has a hole.
 const MOST_FACTS: usize = 100_000;
+
+/// How long a duplicate may be reported after the ACK of its data, at least, in nanoseconds.
+const SETTLES: u64 = 500_000_000;
 
 /// The longest timeout of Linux, in milliseconds.
 const LONGEST_RTO_MS: f64 = 120_000.0;
@@ -32,7 +36,7 @@ pub(crate) struct Observation {
     facts: Vec<Fact>,
     /// The number of the latest fact.
     number: u32,
-    has_hole: bool,
+    holes: Holes,
     /// The highest acknowledgement that was told of.
     acked: u32,
     /// When the latest fact happened, in nanoseconds since the machine was started.
@@ -91,28 +95,34 @@ impl Observation {
     pub(crate) fn new(start: Start, connection: u64) -> Self {
         let Start { head, .. } = start;
         let acked = start.window.una;
-        Self { connection, start, facts: Vec::new(), number: head.number, has_hole: false, acked, last: head.nanos }
+        let (facts, holes) = (Vec::new(), Holes::default());
+        Self { connection, start, facts, number: head.number, holes, acked, last: head.nanos }
     }
 
     /// Takes the next fact. Returns how many retransmissions, and how many ACKs at least, happened before
     /// it without a fact.
     pub(crate) fn push(&mut self, fact: Fact) -> (u64, u64) {
         let not_told = self.not_told(&fact);
-        self.has_hole |= not_told != (0, 0);
         let head = fact.head();
-        let missed = head.flags & MISSED != 0 && matches!(fact, Fact::End(_));
         // Packets that are found outside of TCP have no number.
         let is_next = head.number == 0 || head.number == self.number + 1;
-        self.has_hole |= missed || !is_next;
+        let has_room = self.facts.len() < MOST_FACTS;
+        if not_told != (0, 0) || !is_next || !has_room {
+            self.holes.begin(self.last);
+        }
+        if head.flags & MISSED != 0 && matches!(fact, Fact::End(_)) {
+            self.holes.add_everywhere();
+        }
         self.number = self.number.max(head.number);
         // A segment has the time when it was sent.
         if !matches!(fact, Fact::Sent(_)) {
             self.last = self.last.max(head.nanos);
+            if has_room {
+                self.holes.end(self.last);
+            }
         }
-        if self.facts.len() < MOST_FACTS {
+        if has_room {
             self.facts.push(fact);
-        } else {
-            self.has_hole = true;
         }
         not_told
     }
@@ -155,7 +165,6 @@ impl Observation {
             let cause = Cause::find(step, &mut by_mtu);
             let unknown = match cause {
                 Cause::Syn => Some(HANDSHAKE),
-                _ if self.has_hole => Some(DROPPED),
                 _ if replay.is_unknown(step) => Some(NOT_OBSERVED),
                 _ => None,
             };
@@ -166,13 +175,29 @@ impl Observation {
         }
         let found: BTreeMap<_, _> = replay.judge(since_1970).into_iter().collect();
         for (number, row) in &mut rows {
+            let Some(step) = self.facts[number.0].step().filter(|_| row.reason != HANDSHAKE) else { continue };
             let one = found.get(number);
-            if let Some(one) = one.filter(|_| row.reason == NO_DATA) {
-                let trigger = self.facts[number.0].step().and_then(|step| trigger(one, step, row.cause));
-                row.take(one, trigger);
+            if self.is_in_hole(step, one) {
+                row.reason = DROPPED;
+            } else if let Some(one) = one.filter(|_| row.reason == NO_DATA) {
+                row.take(one, trigger(one, step, row.cause));
             }
         }
         rows.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// Returns whether a fact may be missing between the first transmission of a retransmission's data and their ACK,
+    /// or the time in which a duplicate would be reported: that there was no report shows that it was needed.
+    fn is_in_hole(&self, step: &Step, one: Option<&Retransmission>) -> bool {
+        let nanos = |ms: f64| (ms * 1e6) as u64;
+        let first = one.and_then(|one| one.timing.since_first_ms).map(|ms| step.left().saturating_sub(nanos(ms)));
+        let answered = first.zip(one.and_then(|one| one.timing.answered_ms)).map(|(first, ms)| first + nanos(ms));
+        let settles = match one.map(|one| one.verdict) {
+            Some(Verdict::Spurious) => 0,
+            _ => SETTLES.max(2000 * u64::from(self.start.srtt_us)),
+        };
+        let settled = answered.map_or(u64::MAX, |at| at.max(step.left()).saturating_add(settles));
+        self.holes.touch(first.unwrap_or(0), settled)
     }
 
     fn row(

@@ -6,7 +6,7 @@
 
 use crate::fact::{BY_TIMER, HEADER, MICROSECONDS, MORE};
 use crate::fact::{DISORDER, Fact, RECOVERY, SACK, SCALES, SENT_AGAIN, Sent, Start, Step, TIMESTAMPS};
-use eifel_capture::analysis::Single;
+use eifel_capture::analysis::{Known, Single};
 use eifel_capture::frame::decode::Packet;
 use eifel_capture::result::{End, Flow, Retransmission, When};
 use eifel_packet::ip::Addresses;
@@ -51,6 +51,8 @@ pub(crate) struct Replay<'a> {
     /// Segments of which more than one transmission was sent before they were observed.
     unknown: Vec<(u32, u32)>,
     identification: u16,
+    /// Whether the kernel has seen the path change the order of packets.
+    reorders: bool,
 }
 
 pub(crate) fn is_before(one: u32, other: u32) -> bool {
@@ -59,7 +61,9 @@ pub(crate) fn is_before(one: u32, other: u32) -> bool {
 
 impl<'a> Replay<'a> {
     pub(crate) fn new(start: &'a Start, facts: &[Fact]) -> Self {
-        let mut replay = Self { start, passing: Vec::new(), sent: Vec::new(), unknown: Vec::new(), identification: 0 };
+        let reorders = facts.iter().filter_map(Fact::step).any(|step| step.reorderings > 0);
+        let mut replay =
+            Self { start, passing: Vec::new(), sent: Vec::new(), unknown: Vec::new(), identification: 0, reorders };
         replay.opening_ack(facts);
         for (number, fact) in facts.iter().enumerate() {
             match fact {
@@ -171,7 +175,7 @@ impl<'a> Replay<'a> {
     }
 
     fn on_retransmission(&mut self, number: usize, step: &Step) {
-        let nanos = if step.sent_nanos > 0 { step.sent_nanos } else { step.head.nanos };
+        let nanos = step.left();
         if step.head.flags & MORE != 0 && self.sent.last().is_none_or(|last| is_before(last.seq, step.seq)) {
             self.unknown.push((step.seq, step.end));
         }
@@ -181,6 +185,10 @@ impl<'a> Replay<'a> {
     fn on_ack(&mut self, step: &Step) {
         if let Some(segment) = parse(&step.header, step.len) {
             self.add(step.head.nanos, segment, None);
+            if let Some(ack) = self.passing.last_mut() {
+                // It shows which ACKs were lost.
+                ack.packet.identification = step.identification;
+            }
         }
     }
 
@@ -251,7 +259,8 @@ impl<'a> Replay<'a> {
         self.passing.sort_by_key(|one| (one.nanos, is_own(&one.packet)));
         let when = |nanos: u64, frame: usize| When { nanos: nanos + since_1970, frame: frame as u64 + 1 };
         let first = self.passing.first().map_or(0, |one| one.nanos);
-        let mut single = Single::new(self.flow(), when(first, 0), self.start.window.dsack_dups > 0);
+        let known = Known { reports: self.start.window.dsack_dups > 0, reorders: self.reorders };
+        let mut single = Single::new(self.flow(), when(first, 0), known);
         for (frame, one) in self.passing.iter_mut().enumerate() {
             if one.packet.segment.source_port == self.start.local.port() {
                 // No two transmissions look alike, so none is taken for a copy that the network made.
@@ -293,4 +302,27 @@ fn parse(header: &[u8; HEADER], len: u32) -> Option<Segment> {
         payload_len: len.checked_sub(header_len as u32)?,
         ..Segment::EMPTY
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An ACK of a connection over IPv4.
+    #[test]
+    fn a_replay_knows_lost_acks_and_what_the_kernel_saw_of_the_order() {
+        let (mut start, mut ack) = ([0; 168], [0; 144]);
+        (start[20], ack[20]) = (1, 4);
+        // The length of its header, there and in its first word.
+        (ack[72], ack[92]) = (20, 5 << 4);
+        ack[140..142].copy_from_slice(&700_u16.to_be_bytes());
+        let (Some(Fact::Start(start)), Some(quiet)) = (Fact::parse(&start), Fact::parse(&ack)) else { panic!("facts") };
+        let replay = Replay::new(&start, &[quiet]);
+        let identifications: Vec<u16> = replay.passing.iter().map(|one| one.packet.identification).collect();
+        // The handshake behind it has none.
+        assert_eq!((identifications, replay.reorders), (vec![700, 0, 0, 0], false));
+        ack[142] = 1;
+        let facts = [quiet, Fact::parse(&ack).unwrap()];
+        assert!(Replay::new(&start, &facts).reorders);
+    }
 }

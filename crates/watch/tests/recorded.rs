@@ -12,6 +12,7 @@ const FACTS: &[u8] = include_bytes!("spike_and_reordering.facts");
 const KIND: usize = 20;
 const NUMBER: usize = 16;
 const RETRANSMITTED: u8 = 3;
+const STATE: u8 = 5;
 const END: u8 = 6;
 
 fn records() -> Vec<Vec<u8>> {
@@ -40,7 +41,9 @@ fn recorded_facts_are_judged_as_the_box_knows_them() {
     let all: Vec<_> = ports.into_iter().map(of).collect();
     let [spike, reordering] = &all[..] else { panic!("{all:?}") };
     assert_eq!(spike.len(), 9, "{spike:?}");
-    assert_eq!(spike[..8], [(Cause::Fast, Verdict::Needed, Confidence::Likely); 8]);
+    // The first had waited for RACK's timer.
+    let needed = |cause| (cause, Verdict::Needed, Confidence::Likely);
+    assert_eq!(spike[..8], [&[needed(Cause::RackTimer)][..], &[needed(Cause::Fast); 7]].concat());
     assert_eq!((spike[8].0, spike[8].1), (Cause::Tlp, Verdict::Spurious));
     assert_eq!(reordering[..], [(Cause::Fast, Verdict::Spurious, Confidence::Certain); 4]);
 }
@@ -78,14 +81,14 @@ fn round_trips_and_timer_are_those_of_the_socket() {
 /// comes next.
 #[test]
 fn a_timeout_has_its_timer_and_the_word_of_f_rto() {
-    const STATE: usize = 21;
+    const CA_STATE: usize = 21;
     const FLAGS: usize = 23;
     const RETRANSMITS: usize = 76;
     const SRTT: usize = 80;
     let mut records = records();
     let last = records[records.len() - 1][..8].to_vec();
     let first = records.iter_mut().find(|one| one[KIND] == RETRANSMITTED && one[..8] == last).unwrap();
-    (first[STATE], first[FLAGS], first[RETRANSMITS]) = (4, first[FLAGS] | 2, 1);
+    (first[CA_STATE], first[FLAGS], first[RETRANSMITS]) = (4, first[FLAGS] | 2, 1);
     let [srtt, variation] = [40_000_u32, 200_000].map(u32::to_ne_bytes);
     first[SRTT..SRTT + 9].copy_from_slice(&[&srtt[..], &variation, &[1]].concat());
     let all = judged(&records);
@@ -116,6 +119,33 @@ fn an_observation_with_a_hole_is_undecidable() {
         assert!([1, 8].contains(&undecidable.len()), "without record {left_out}: {undecidable:?}");
         assert!(undecidable.iter().all(|one| one.reason.contains("are missing")), "{undecidable:?}");
     }
+}
+
+#[test]
+fn a_hole_long_after_a_repair_leaves_its_verdicts() {
+    const NANOS: usize = 8;
+    let mut records = records();
+    let verdicts = |records: &[Vec<u8>]| judged(records).iter().map(|one| one.verdict).collect::<Vec<_>>();
+    let before = verdicts(&records);
+    // Another fact five seconds after the end of an observation, and the end after ten: in between one is missing.
+    let end = records.iter().rposition(|one| one[KIND] == END).unwrap();
+    let later = |kind: u8, seconds: u64, steps: u32| {
+        let mut record = records[end].clone();
+        let number = |bytes: &[u8]| u32::from_ne_bytes(bytes.try_into().unwrap());
+        let nanos = u64::from_ne_bytes(record[NANOS..NANOS + 8].try_into().unwrap()) + seconds * 1_000_000_000;
+        let number = number(&record[NUMBER..NUMBER + 4]) + steps;
+        record[KIND] = kind;
+        record[NANOS..NANOS + 8].copy_from_slice(&nanos.to_ne_bytes());
+        record[NUMBER..NUMBER + 4].copy_from_slice(&number.to_ne_bytes());
+        record
+    };
+    let (state, over) = (later(STATE, 5, 0), later(END, 10, 2));
+    records.splice(end..=end, [state, over]);
+    assert_eq!(verdicts(&records), before);
+    // The same hole, but before the ACKs.
+    let first = records.iter().position(|one| one[..8] == records[end][..8] && one[KIND] == RETRANSMITTED).unwrap();
+    records.remove(first + 1);
+    assert_ne!(verdicts(&records), before);
 }
 
 #[test]

@@ -309,14 +309,18 @@ def _add_truth(commands: Commands) -> None:
     record.positive("--count", "N", "recordings (default: 30)", default=30)
     record.natural("--first", "N", "the number of the first (default: 0)", default=0)
     record.natural("--seed", "S", "the seed of all draws (default: 1)", default=1)
+    record.add_argument("--congestion", choices=("cubic", "reno", "bbr"), help="in every recording, rather than drawn")
+    record.switch("--watch", "also keep what eifel watch says of the sender, for score --tool watch")
     score = command(
         parts,
         "score",
-        "compare what a tool says of recorded retransmissions with the truth, by place, class and cause",
+        "compare what a tool says of recorded retransmissions with the truth, by place, class, cause and verdict",
         "eifel truth score out/truth --tool tshark",
     )
     score.path("folder", "FOLDER", "a folder of recordings with their truth")
-    score.add_argument("--tool", choices=("eifel", "tshark"), default="eifel", help="the analyser (default: eifel)")
+    score.add_argument(
+        "--tool", choices=("eifel", "tshark", "watch"), default="eifel", help="the analyser (default: eifel)"
+    )
     score.path(
         "--found",
         "FOLDER",

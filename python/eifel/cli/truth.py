@@ -16,6 +16,8 @@ def _record(options: argparse.Namespace) -> int:
     from eifel import _engine
 
     words = ["truth", "--count", options.count, "--first", options.first, "--seed", options.seed]
+    words += ["--congestion", options.congestion] if options.congestion else []
+    words += ["--watch"] if options.watch else []
     sys.stdout.flush()
     code, _ = _engine.live([sys.executable, "-m", "eifel", "live"], [*map(str, words), str(options.folder)])
     return int(code)
@@ -25,7 +27,8 @@ def _score(options: argparse.Namespace) -> int:
     from eifel import truth
     from eifel.cli.output import console, print_json, progress, table
 
-    tool = truth.TOOLS[options.tool] if options.found is None else truth.findings(Path(options.found))
+    tools = {**truth.TOOLS, "watch": truth.watch}
+    tool = tools[options.tool] if options.found is None else truth.findings(Path(options.found))
     with progress("scored") as said:
         rows = truth.score(Path(options.folder), tool, said)
     if options.json:

@@ -312,7 +312,7 @@ def places() -> Schema:
 
 
 def truth_score() -> Schema:
-    row = {"place": STR, "by": word("all", "class", "cause"), "name": STR, **counts(truth.Score)}
+    row = {"place": STR, "by": word("all", "class", "cause", "verdict"), "name": STR, **counts(truth.Score)}
     return record({"folder": STR, "tool": STR, "rows": array(record(row))})
 
 

@@ -130,25 +130,32 @@ impl Silence<'_> {
         Some(if added <= least + TICKS.max(least / 10.0) { least } else { added })
     }
 
-    /// Returns how often the timer of the expiry at `index` and of those before it had run, in first timeouts.
+    /// Returns how often the timer of the expiry at `index` and of those before it had run, in first timeouts: without
+    /// the one whose place a probe took.
     fn units(&self, index: usize) -> f64 {
         let doublings = u32::try_from(index + 1).unwrap_or(u32::MAX).min(MOST_DOUBLINGS);
-        f64::from((1_u32 << doublings) - 1) + f64::from(u8::from(self.probed))
+        f64::from((1_u32 << doublings) - 1)
     }
 
     /// Returns in how many first timeouts the expiry at `index` moves away from the ACK that shows it to be
-    /// needless: that ACK answers the transmission before it that was needed, if there is one.
-    fn moves(&self, index: usize) -> f64 {
+    /// needless, at least and at most. That ACK answers the transmission before it that was needed, if there is one.
+    ///
+    /// New data push a probe back, at most until the timeout is due. With a larger timeout the probe leaves then, if
+    /// new data go on until then; and no later than before if they had ended. No packet shows which it would be.
+    fn moves(&self, index: usize) -> (f64, f64) {
         let needed = self.expiries[..index].iter().rposition(|one| one.verdict == Verdict::Needed);
-        self.units(index) - needed.map_or(0.0, |needed| self.units(needed))
+        match needed {
+            Some(needed) => [self.units(index) - self.units(needed); 2].into(),
+            None => (self.units(index), self.units(index) + f64::from(u8::from(self.probed))),
+        }
     }
 
-    /// Returns the smallest value with which each needless timeout goes.
+    /// Returns the smallest value with which each needless timeout surely goes.
     fn least_values<'a>(&'a self, settings: &Settings) -> impl Iterator<Item = f64> + use<'a> {
         let added = self.added(settings);
         let value = move |(index, one): (usize, &&Resent)| {
             let (_, latest) = one.answer_after_ms().filter(|_| one.verdict == Verdict::Spurious)?;
-            Some(added? + latest / self.moves(index))
+            Some(added? + latest / self.moves(index).0)
         };
         self.expiries.iter().enumerate().filter_map(value)
     }
@@ -158,10 +165,10 @@ impl Silence<'_> {
         let longer = (value - added).max(0.0);
         let last_needed = self.expiries.iter().rposition(|one| one.verdict == Verdict::Needed);
         let fate = |(index, one): (usize, &&Resent)| match (one.verdict, one.answer_after_ms()) {
-            (Verdict::Spurious, Some((_, latest))) if latest < longer * self.moves(index) => {
+            (Verdict::Spurious, Some((_, latest))) if latest < longer * self.moves(index).0 => {
                 Fate::NeedlessGone { repeats: if index == 0 { self.repeats } else { 0 } }
             }
-            (Verdict::Spurious, Some((soonest, _))) if soonest >= longer * self.moves(index) => Fate::NeedlessLeft,
+            (Verdict::Spurious, Some((soonest, _))) if soonest >= longer * self.moves(index).1 => Fate::NeedlessLeft,
             // The data wait until the last of them: earlier ones delay nothing more.
             (Verdict::Needed, _) if Some(index) == last_needed => Fate::Needed(longer * self.units(index)),
             (Verdict::Needed, _) => Fate::Needed(0.0),
@@ -249,21 +256,27 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_in_the_place_of_the_timeout_moves_it_too() {
+    fn a_probe_in_the_place_of_the_timeout_may_move_it_too() {
         let probe = Resent { since_first_ms: Some(250.0), ..resent(Cause::Tlp, Verdict::Spurious) };
         let timeout = Resent { left_ms: 250.0, ..timeout(Verdict::Spurious, 500.0, 560.0) };
         let timeout = Resent {
             trigger: Some(Trigger { timer_ms: Some(250.0), smoothed_ms: Some(50.0), ..Trigger::default() }),
             ..timeout
         };
-        assert_eq!(of(&[probe.clone(), timeout.clone()], 231.0), [Fate::NeedlessGone { repeats: 0 }]);
+        // It moves by the difference, and by as much again if new data push the probe back.
+        let both = [probe.clone(), timeout.clone()];
+        assert_eq!([230.0, 231.0].map(|value| of(&both, value)[0]), [Fate::NeedlessLeft, Fate::Undecidable]);
+        assert_eq!(
+            [260.0, 261.0].map(|value| of(&both, value)[0]),
+            [Fate::Undecidable, Fate::NeedlessGone { repeats: 0 }]
+        );
         let early = Resent { trigger: Some(Trigger { timer_ms: Some(100.0), ..Trigger::default() }), ..probe };
         let timeout = Resent { since_first_ms: Some(350.0), answered_ms: Some(410.0), ..timeout };
         assert_eq!(of(&[early, timeout], 231.0), [Fate::NeedlessLeft]);
     }
 
     #[test]
-    fn a_probe_of_new_data_moves_the_timeout_only_if_it_took_its_place() {
+    fn a_probe_of_new_data_may_move_the_timeout_only_if_it_took_its_place() {
         // The probe set the timer, which ran 250 ms; the ACK came 60 ms later.
         let after = |probed| {
             let trigger = Trigger {
@@ -275,7 +288,8 @@ mod tests {
             [Resent { trigger: Some(trigger), ..timeout(Verdict::Spurious, 500.0, 560.0) }]
         };
         assert_eq!(of(&after(241.0), 231.0), [Fate::NeedlessLeft]);
-        assert_eq!(of(&after(242.0), 231.0), [Fate::NeedlessGone { repeats: 0 }]);
+        assert_eq!(of(&after(242.0), 231.0), [Fate::Undecidable]);
+        assert_eq!(of(&after(242.0), 261.0), [Fate::NeedlessGone { repeats: 0 }]);
     }
 
     #[test]
@@ -295,9 +309,9 @@ mod tests {
         let trigger =
             Trigger { timer_ms: Some(480.0), smoothed_ms: Some(50.0), variation_ms: Some(20.0), ..Trigger::default() };
         let one = Resent { trigger: Some(trigger), ..timeout(Verdict::Spurious, 500.0, 560.0) };
-        // 60 ms over two timers.
-        assert_eq!(of(std::slice::from_ref(&one), 230.0), [Fate::NeedlessLeft]);
-        assert_eq!(of(&[one], 231.0), [Fate::NeedlessGone { repeats: 0 }]);
+        // 60 ms over two timers, or over one.
+        let fates = [230.0, 231.0, 261.0].map(|value| of(std::slice::from_ref(&one), value)[0]);
+        assert_eq!(fates, [Fate::NeedlessLeft, Fate::Undecidable, Fate::NeedlessGone { repeats: 0 }]);
     }
 
     #[test]

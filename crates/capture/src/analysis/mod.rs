@@ -6,7 +6,7 @@ pub mod shard;
 mod single;
 
 pub use found::{Analysis, Frames, Totals};
-pub use single::Single;
+pub use single::{Known, Single};
 
 use crate::frame::decode::common::{self, Common, Found};
 use crate::frame::decode::{self, Content, Fragments, Packet, Skipped, TooBig, sctp};

@@ -1,6 +1,7 @@
 //! One connection whose packets come from elsewhere than a capture, as from a kernel that tells what its
 //! socket sent and received.
 
+pub use crate::evidence::Known;
 use crate::frame::decode::Packet;
 use crate::result::{Flow, Retransmission, Summary, When};
 use crate::tcp::Connection;
@@ -10,23 +11,22 @@ use crate::tcp::Connection;
 #[derive(Debug)]
 pub struct Single {
     connection: Connection,
-    /// Whether the receiver is known to report duplicates.
-    reports: bool,
+    known: Known,
 }
 
 impl Single {
     /// Returns the analysis of a connection whose first packet has `flow` and passes at `when`.
-    /// `reports` tells whether the receiver is known to report duplicates.
-    pub fn new(flow: Flow, when: When, reports: bool) -> Self {
-        Self { connection: Connection::new(flow, 0, when), reports }
+    pub fn new(flow: Flow, when: When, known: Known) -> Self {
+        Self { connection: Connection::new(flow, 0, when), known }
     }
 
     /// Takes the next packet. A packet of another connection changes nothing.
     pub fn packet(&mut self, packet: &Packet, when: When) {
         let Some(side) = self.connection.side_of(packet) else { return };
         self.connection.on_packet(packet, side, when);
-        if self.reports {
-            self.connection.directions.iter_mut().flatten().for_each(|direction| direction.receiver_reports());
+        if self.known != Known::default() {
+            let sack = self.connection.sacks;
+            self.connection.directions.iter_mut().flatten().for_each(|direction| direction.knows(self.known, sack));
         }
     }
 

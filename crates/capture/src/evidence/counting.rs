@@ -25,6 +25,8 @@ pub(super) struct Counted {
     disagrees: u32,
     /// Whether segments that were sent once arrived late.
     overtaken: bool,
+    /// Whether the sender counted reordering. Without SACK it takes many duplicate ACKs for that, also those of copies.
+    pub(super) is_told: bool,
 }
 
 /// Whether a path keeps the order of its packets, as the number of ACKs shows.
@@ -33,7 +35,7 @@ pub(crate) enum PathOrder {
     #[default]
     Unknown,
     Kept,
-    /// There are more ACKs than the order explains, perhaps of copies that the network made.
+    /// There are more ACKs than the order explains, perhaps of copies that the network made; or so the sender says.
     Unsure,
     Changed,
 }
@@ -41,13 +43,14 @@ pub(crate) enum PathOrder {
 impl Counted {
     fn order(self) -> PathOrder {
         match self {
-            Self { agrees, disagrees, overtaken } if disagrees * DISAGREES > agrees => {
+            Self { agrees, disagrees, overtaken, .. } if disagrees * DISAGREES > agrees => {
                 if overtaken {
                     PathOrder::Changed
                 } else {
                     PathOrder::Unsure
                 }
             }
+            Self { is_told: true, .. } => PathOrder::Unsure,
             Self { agrees: ENOUGH.., .. } => PathOrder::Kept,
             _ => PathOrder::Unknown,
         }
@@ -183,5 +186,18 @@ impl Evidence {
                 (segment.without_news.twice, segment.without_news.doubted) = (None, true);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_sender_counted_makes_a_kept_order_unsure_and_no_more() {
+        let order = |agrees, disagrees, overtaken, is_told| Counted { agrees, disagrees, overtaken, is_told }.order();
+        assert_eq!([false, true].map(|told| order(500, 1, true, told)), [PathOrder::Kept, PathOrder::Unsure]);
+        assert_eq!([false, true].map(|told| order(0, 0, false, told)), [PathOrder::Unknown, PathOrder::Unsure]);
+        assert_eq!([false, true].map(|told| order(9, 9, true, told)), [PathOrder::Changed; 2]);
     }
 }

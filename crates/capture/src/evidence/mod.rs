@@ -97,7 +97,22 @@ impl News {
     }
 }
 
+/// What is known of a connection without its packets, as by the sender's kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Known {
+    /// Whether the receiver has reported duplicates.
+    pub reports: bool,
+    /// Whether the sender has counted reordering. It matters only without SACK, which shows the order.
+    pub reorders: bool,
+}
+
 impl Evidence {
+    /// Records what is known without packets.
+    pub(crate) fn knows(&mut self, known: Known, sack: bool) {
+        self.reports |= known.reports;
+        self.unreported.counted.is_told |= known.reorders && !sack;
+    }
+
     /// Returns whether the receiver has answered a duplicate without reporting it.
     pub(crate) fn is_silent(&self) -> bool {
         self.unreported.silent

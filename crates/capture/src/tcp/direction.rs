@@ -6,6 +6,7 @@
 
 use super::loss_state::LossState;
 use crate::cause::reported;
+use crate::evidence::Known;
 use crate::frame::decode::TooBig;
 use crate::order::{CapturePoint, Follows, NewAck};
 use crate::result::When;
@@ -47,10 +48,10 @@ impl Direction {
         Some(sent.map_or(0, |sent| when.nanos.saturating_sub(sent.nanos)))
     }
 
-    /// Records that the receiver is known to report duplicates, once there is a loss state that asks.
-    pub(crate) fn receiver_reports(&mut self) {
+    /// Records what is known without packets, once there is a loss state that asks.
+    pub(crate) fn knows(&mut self, known: Known, sack: bool) {
         if let Some(losses) = &mut self.losses {
-            losses.retransmissions.evidence.reports = true;
+            losses.retransmissions.evidence.knows(known, sack);
         }
     }
 

@@ -1,5 +1,5 @@
 //! Judges `eifel advise` by this kernel: records a scenario, predicts what another setting would do, and
-//! records the scenario again with that setting.
+//! records the scenario with that setting, several times: the kernel does not repeat its counts exactly.
 
 mod draw;
 
@@ -21,6 +21,10 @@ use std::path::Path;
 
 /// A prediction agrees if it differs by at most this share of the larger count.
 const WITHIN: f64 = 0.1;
+/// How often the other setting is recorded.
+const REPEATS: usize = 5;
+/// Student's t between whose negative and itself 90 % lie, with one degree of freedom less than [`REPEATS`].
+const T90: f64 = 2.132;
 
 /// The counts of one scenario. Of the smallest timeout these are needless timeouts, of the duplicate threshold
 /// needless fast retransmissions, both by the truth of the box, and of F-RTO the timeouts that the kernel found
@@ -35,8 +39,8 @@ pub struct Compared {
     /// As predicted by the first recording, and the retransmissions that it could not judge.
     pub predicted: usize,
     pub undecidable: usize,
-    /// With the other setting.
-    pub after: usize,
+    /// With the other setting, each time.
+    pub after: [usize; REPEATS],
 }
 
 /// Returns whether two counts agree within a tenth.
@@ -45,19 +49,38 @@ pub fn agrees(one: usize, other: usize) -> bool {
 }
 
 impl Compared {
-    pub fn agrees(&self) -> bool {
-        agrees(self.predicted, self.after)
+    /// Returns the mean of the counts with the other setting.
+    pub fn mean(&self) -> f64 {
+        self.after.iter().sum::<usize>() as f64 / REPEATS as f64
+    }
+
+    /// Returns whether a count is within a tenth of that mean.
+    pub fn is_near_mean(&self, count: usize) -> bool {
+        let (count, mean) = (count as f64, self.mean());
+        (count - mean).abs() <= WITHIN * count.max(mean)
+    }
+
+    /// Returns whether the prediction, with none, some or all of those that it leaves open, lies in the 90 %
+    /// interval of one more count with the other setting.
+    pub fn is_within_spread(&self) -> bool {
+        let mean = self.mean();
+        let squares: f64 = self.after.iter().map(|&count| (count as f64 - mean).powi(2)).sum();
+        let deviation = (squares / (REPEATS - 1) as f64).sqrt();
+        // Counts are whole numbers.
+        let half = (T90 * deviation * (1.0 + 1.0 / REPEATS as f64).sqrt()).max(0.5);
+        let (least, most) = (self.predicted as f64, (self.predicted + self.undecidable) as f64);
+        (mean - mean.clamp(least, most)).abs() <= half
     }
 
     /// Returns whether the share of the first count that goes, which is what `eifel advise` says first, is as predicted
     /// within ten points.
     pub fn agrees_in_share(&self) -> bool {
-        self.predicted.abs_diff(self.after) as f64 <= WITHIN * self.before[0] as f64
+        (self.predicted as f64 - self.mean()).abs() <= WITHIN * self.before[0] as f64
     }
 }
 
-/// Records a scenario three times in `folder`, twice as it was drawn and once with the other setting. If the prediction
-/// differs, the sender's captures stay there, in `NAME.before` and `NAME.after`.
+/// Records a scenario in `folder`, twice as it was drawn and several times with the other setting. If the prediction
+/// lies outside of what these spread over, the sender's captures stay there, in `NAME.before` and `NAME.after`.
 ///
 /// # Errors
 /// Those of the system and of the connections.
@@ -72,6 +95,10 @@ pub fn compare(change: &Change, folder: &Path, port: u16) -> Result<Compared, Er
     };
     let counts = [record(&change.draw, &before)?, record(&change.draw, &again)?];
     let (predicted, undecidable) = predict(change, &before)?;
+    let mut counts_after = [0; REPEATS];
+    for count in &mut counts_after {
+        *count = record(&change.changed(), &after)?;
+    }
     let compared = Compared {
         name: change.draw.name.clone(),
         knob: change.knob,
@@ -79,9 +106,9 @@ pub fn compare(change: &Change, folder: &Path, port: u16) -> Result<Compared, Er
         before: counts,
         predicted,
         undecidable,
-        after: record(&change.changed(), &after)?,
+        after: counts_after,
     };
-    if compared.agrees() {
+    if compared.is_within_spread() {
         [before, again, after].iter().try_for_each(|own| remove(own))?;
     } else {
         remove(&again)?;
@@ -148,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_agree_within_a_tenth_of_the_larger() {
+    fn a_prediction_is_judged_by_the_mean_and_by_the_spread_of_counts() {
         assert!(agrees(0, 0) && agrees(9, 10) && agrees(10, 9) && agrees(20, 18));
         assert!(!agrees(0, 1) && !agrees(8, 9) && !agrees(17, 20));
         let compared = |predicted, after| Compared {
@@ -160,7 +187,20 @@ mod tests {
             undecidable: 0,
             after,
         };
-        assert!(compared(10, 15).agrees_in_share() && compared(15, 10).agrees_in_share());
-        assert!(!compared(10, 16).agrees_in_share());
+        // A mean of 20, and a deviation of 3.16: one more count is within 7.4 of it, nine times of ten.
+        let spread = [16, 18, 20, 22, 24];
+        let judged = |predicted| {
+            let one = compared(predicted, spread);
+            (one.is_near_mean(predicted), one.is_within_spread(), one.agrees_in_share())
+        };
+        assert_eq!(judged(18), (true, true, true));
+        assert_eq!(judged(25), (false, true, true));
+        assert_eq!(judged(27), (false, true, false));
+        assert_eq!(judged(28), (false, false, false));
+        let open = Compared { undecidable: 2, ..compared(11, spread) };
+        assert!(open.is_within_spread() && !compared(11, spread).is_within_spread());
+        assert!(!Compared { undecidable: 20, ..compared(28, spread) }.is_within_spread());
+        // Where the counts are all the same, so must the prediction be.
+        assert!(compared(7, [7; 5]).is_within_spread() && !compared(8, [7; 5]).is_within_spread());
     }
 }

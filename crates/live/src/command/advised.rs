@@ -22,8 +22,9 @@ usage: eifel live advise [OPTIONS] FOLDER
   --seed S           the seed of all draws (default: 1)
   --at-once N        scenarios at the same time (default: 3)
 
-FOLDER gets NAME.json for each scenario: the counts before, as predicted, and after. If they differ, the captures at
-the sender stay in NAME.before and NAME.after. A call that is interrupted goes on where it was.
+FOLDER gets NAME.json for each scenario: the counts before (two recordings), as predicted, and after (five). If the
+prediction lies outside of the 90 % interval of those after, the captures at the sender stay in NAME.before and
+NAME.after. A call that is interrupted goes on where it was.
 
 example: eifel live advise --count 30 --seed 7 out/advised
 ";
@@ -32,7 +33,7 @@ example: eifel live advise --count 30 --seed 7 out/advised
 const PORT: u16 = 30_000;
 
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
-    let Some(Drawn { folder, first, count, seed, at_once }) = Drawn::read(words)? else {
+    let Some((Drawn { folder, first, count, seed, at_once }, _)) = Drawn::read(words, (&[], &[]))? else {
         return print(USAGE).map(|()| OK);
     };
     // Missing rights are one line, before anything is written.
@@ -75,10 +76,10 @@ fn add(found: &Mutex<Vec<Compared>>, compared: Compared) {
 
 fn said(compared: &Compared) -> String {
     let Compared { name, value, before: [first, second], predicted, undecidable, after, .. } = compared;
-    let word = if compared.agrees() { "agrees" } else { "differs" };
+    let word = if compared.is_within_spread() { "agrees" } else { "differs" };
     format!(
-        "{name}: at {value} {predicted} predicted ({undecidable} undecidable), {after} counted: {word}; {first} and {second} \
-         before"
+        "{name}: at {value} {predicted} predicted ({undecidable} undecidable), {after:?} counted: {word}; {first} and \
+         {second} before"
     )
 }
 
@@ -92,14 +93,17 @@ fn summary(found: &[Compared]) -> String {
         // Writing to a string does not fail.
         let _ = writeln!(
             text,
-            "{}: {} of {} predictions within a tenth, {} of the share that goes within ten points; {} scenarios within a \
-             tenth of themselves; no change predicted: {}",
+            "{}: {} of {} predictions within the 90 % interval of the counts after, {} within a tenth of their mean, \
+             {} of the share that goes within ten points. The kernel itself: {} pairs before within a tenth, \
+             {} counts after within a tenth of their mean. No change predicted: {} within a tenth",
             name(knob),
-            count(Compared::agrees),
+            count(Compared::is_within_spread),
             of.len(),
+            count(|one| one.is_near_mean(one.predicted)),
             count(Compared::agrees_in_share),
             count(|one| agrees(one.before[0], one.before[1])),
-            count(|one| agrees(one.before[0], one.after)),
+            count(|one| one.is_near_mean(one.after[0])),
+            count(|one| one.is_near_mean(one.before[0])),
         );
     }
     text

@@ -35,7 +35,7 @@ example: eifel live decisions --count 30 --seed 7 out/decisions
 const STAMPED: Duration = Duration::from_millis(300);
 
 pub(super) fn command(words: &[String]) -> Result<u8, Failure> {
-    let Some(Drawn { folder, first, count, seed, at_once }) = Drawn::read(words)? else {
+    let Some((Drawn { folder, first, count, seed, at_once }, _)) = Drawn::read(words, (&[], &[]))? else {
         return print(USAGE).map(|()| OK);
     };
     // Missing rights are one line, before anything is written.

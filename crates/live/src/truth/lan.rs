@@ -5,7 +5,7 @@
 //! ends: IP identification and sequence number tell one transmission from another.
 
 use super::draw::{Draw, Lan};
-use super::record::{AFTER, KEPT, KERNEL, PLACES};
+use super::record::{AFTER, Beside, KEPT, KERNEL, PLACES, WATCH};
 use super::traffic::{Closes, Running};
 use crate::capture::Capture;
 use crate::hiccup::Fate;
@@ -49,7 +49,7 @@ const FRESH: u8 = 64;
 
 /// Runs the connections over the LAN, and writes the captures of all places, the log of the path,
 /// and what the sender's kernel tells into `own`.
-pub fn run(draw: &Draw, lan: Lan, own: &Path, port: u16) -> Result<(), Error> {
+pub fn run(draw: &Draw, lan: Lan, own: &Path, port: u16, beside: Beside) -> Result<(), Error> {
     fs::create_dir_all(own).map_err(|error| Error::new(own.display().to_string(), &error, ""))?;
     let (near, router, far) = (Namespace::new()?, Namespace::new()?, Namespace::new()?);
     connect(&near, &router, &far)?;
@@ -63,12 +63,16 @@ pub fn run(draw: &Draw, lan: Lan, own: &Path, port: u16) -> Result<(), Error> {
     let tracer = Tracer::begin(clock, &own.join("trace.csv"), Side::addresses(), None)?;
     let places = [&near, &router, &far].into_iter().zip(PLACES);
     let taps = places.map(|(namespace, place)| Tapped::begin(namespace, place)).collect::<Result<Vec<_>, _>>()?;
+    let watched = beside.watched(&near)?;
     let running = Running::begin(&near, &far, draw.traffic, port, Closes::First)?;
     while !running.is_over() {
         thread::sleep(std::time::Duration::from_millis(5));
     }
     thread::sleep(std::time::Duration::from_nanos(AFTER.as_nanos()));
     taps.into_iter().try_for_each(|tap| tap.finish(own, clock))?;
+    if let Some(watched) = watched {
+        watched.finish(&own.join(WATCH))?;
+    }
     watcher.finish()?;
     tracer.finish()?;
     running.finish()?;

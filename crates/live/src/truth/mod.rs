@@ -10,3 +10,4 @@ pub mod draw;
 mod lan;
 pub mod record;
 mod traffic;
+mod watched;

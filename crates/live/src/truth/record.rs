@@ -4,6 +4,7 @@
 use super::draw::{Draw, Path as DrawnPath};
 use super::lan::{self, Tapped};
 use super::traffic::{Closes, Running};
+use super::watched::Watched;
 use crate::capture::Capture;
 use crate::hiccup::log::Log;
 use crate::hiccup::run::{Control, Relay};
@@ -71,15 +72,18 @@ const COUNTERS: [&str; 30] = [
     "PAWSEstab",
 ];
 
+/// The lines of the watch in a recording's own files; see [`Beside::Watch`].
+pub(super) const WATCH: &str = "watch.json";
+
 /// Makes the recording in `folder`, and returns its entry in the manifest.
 ///
 /// # Errors
 /// Those of the system and of the connections. The files of a failed recording are removed.
-pub fn record(draw: &Draw, folder: &Path, port: u16) -> Result<Value, Error> {
+pub fn record(draw: &Draw, folder: &Path, port: u16, beside: Beside) -> Result<Value, Error> {
     let own = folder.join(format!("{}.box", draw.name));
     let ran = match &draw.path {
-        DrawnPath::Box { scenario, .. } => run(draw, scenario, &own, port, Beside::Nothing),
-        DrawnPath::Lan(lan) => lan::run(draw, *lan, &own, port),
+        DrawnPath::Box { scenario, .. } => run(draw, scenario, &own, port, beside),
+        DrawnPath::Lan(lan) => lan::run(draw, *lan, &own, port, beside),
     };
     let recorded = ran.and_then(|()| finish(draw, &own, folder));
     let failed = |error: std::io::Error| Error::new(own.display().to_string(), &error, "");
@@ -92,6 +96,7 @@ pub fn record(draw: &Draw, folder: &Path, port: u16) -> Result<Value, Error> {
             let _ = fs::remove_file(capture_of(folder, draw, place));
             let _ = fs::remove_file(truth_of(folder, draw, place));
         }
+        let _ = fs::remove_file(watch_of(folder, draw));
     })
 }
 
@@ -103,6 +108,10 @@ fn truth_of(folder: &Path, draw: &Draw, place: &str) -> PathBuf {
     folder.join(format!("{}.{place}.truth.csv", draw.name))
 }
 
+fn watch_of(folder: &Path, draw: &Draw) -> PathBuf {
+    folder.join(format!("{}.{WATCH}", draw.name))
+}
+
 /// What is recorded beside the box's own files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Beside {
@@ -110,6 +119,15 @@ pub enum Beside {
     /// The packets at the sender's kernel, and its windows at each segment that it receives. It tells
     /// them of established connections only, so the sender closes last.
     Acks,
+    /// What `eifel watch` says of the sender's connections.
+    Watch,
+}
+
+impl Beside {
+    /// Begins the watch of the sender, if there is to be one.
+    pub(super) fn watched(self, sender: &Namespace) -> Result<Option<Watched>, Error> {
+        if self == Self::Watch { Watched::begin(sender).map(Some) } else { Ok(None) }
+    }
 }
 
 /// Runs the connections through the box, which writes its files into `own`.
@@ -131,6 +149,7 @@ pub fn run(draw: &Draw, scenario: &str, own: &Path, port: u16, beside: Beside) -
     let acks = beside == Beside::Acks;
     let tracer = Tracer::begin(clock, &own.join("trace.csv"), Side::addresses(), acks.then_some(port))?;
     let tap = if acks { Some(Tapped::begin(&near, KERNEL)?) } else { None };
+    let watched = beside.watched(&near)?;
     let relay = Relay::new(hiccup, tuns, clock, Control::default(), Some(log));
     let running = Running::begin(&near, &far, draw.traffic, port, if acks { Closes::Last } else { Closes::First })?;
     let mut over: Option<Instant> = None;
@@ -142,6 +161,9 @@ pub fn run(draw: &Draw, scenario: &str, own: &Path, port: u16, beside: Beside) -
     })?;
     if let Some(tap) = tap {
         tap.finish(own, clock)?;
+    }
+    if let Some(watched) = watched {
+        watched.finish(&own.join(WATCH))?;
     }
     watcher.finish()?;
     tracer.finish()?;
@@ -182,7 +204,23 @@ fn finish(draw: &Draw, own: &Path, folder: &Path) -> Result<Value, Error> {
         let path = truth_of(folder, draw, place);
         fs::write(&path, text).map_err(|error| Error::new(path.display().to_string(), &error, ""))?;
     }
-    manifest(draw, (&judgement, &back), &own.join("sender.counters.csv"))
+    let mut entry = manifest(draw, (&judgement, &back), &own.join("sender.counters.csv"))?;
+    if own.join(WATCH).exists() {
+        let path = watch_of(folder, draw);
+        let failed = |error: std::io::Error| Error::new(path.display().to_string(), &error, "");
+        fs::copy(own.join(WATCH), &path).map_err(failed)?;
+        entry["watch"] = causes(&fs::read_to_string(&path).map_err(failed)?);
+    }
+    Ok(entry)
+}
+
+/// Returns how many lines of a watch name each cause.
+fn causes(lines: &str) -> Value {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for line in lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        *counts.entry(line["cause"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
+    }
+    json!(counts)
 }
 
 /// Copies a capture without comments and data. Packets to the receiver are `shift_us[0]` earlier

@@ -4,8 +4,7 @@ use crate::live;
 use crate::rig::allowed;
 use eifel_testkit::Folder;
 
-/// One scenario of each knob. `eifel live advise --count 48` takes a quarter of an hour; docs/reference/advise.md has
-/// what it found.
+/// One scenario of each knob, recorded seven times. docs/reference/advise.md has what many found.
 #[test]
 fn a_larger_timeout_leaves_about_as_many_needless_ones_as_predicted() {
     if !allowed() {
@@ -25,7 +24,9 @@ fn a_larger_timeout_leaves_about_as_many_needless_ones_as_predicted() {
     let timer = found("0000-smallest-rto.json");
     let count = |value: &serde_json::Value| value.as_u64().unwrap();
     let before = count(&timer["before"][0]).max(count(&timer["before"][1]));
-    let (predicted, after) = (count(&timer["predicted"]), count(&timer["after"]));
+    let predicted = count(&timer["predicted"]);
+    let after: Vec<u64> = timer["after"].as_array().unwrap().iter().map(count).collect();
+    let after = after.iter().sum::<u64>() / after.len() as u64;
     // Predictions are off where the transfer goes on differently, so only gross errors are found here.
     assert!(after <= before && predicted <= before, "{timer}");
     assert!(predicted.abs_diff(after) <= count(&timer["undecidable"]) + 2 + before / 4, "{timer}");

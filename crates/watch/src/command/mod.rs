@@ -226,7 +226,7 @@ fn follow(
         }
         match shown {
             Shown::Lines => rows.iter().try_for_each(|one| writeln!(out, "{}", line(one)))?,
-            Shown::Json => rows.iter().try_for_each(|one| marked(out, "watch", one))?,
+            Shown::Json => rows.iter().try_for_each(|one| write_json(out, one))?,
             Shown::View if drawn.is_none_or(|at| now - at >= REDRAWN) => {
                 let size = rustix::termios::tcgetwinsize(io::stdout()).map(|size| (size.ws_col, size.ws_row));
                 let (columns, rows) = size.ok().filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or(TERMINAL);
@@ -295,6 +295,14 @@ impl Exports {
 fn inode(options: &Options, name: &str) -> Result<Option<u64>, Usage> {
     let found = |path| std::fs::metadata(path).map_err(|error| Usage(format!("{name} {path}: {error}")));
     options.text(name).map(|path| found(path).map(|file| file.ino())).transpose()
+}
+
+/// Writes a retransmission as a line of JSON.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_json(out: &mut dyn Write, one: &Judged) -> io::Result<()> {
+    marked(out, "watch", one)
 }
 
 /// Writes a line of JSON with the name and the version of its schema.

@@ -5,10 +5,10 @@
 //! descriptors of this process. When it ends, for any reason, new connections are the kernel's again.
 //! An open one keeps the congestion control until it is closed.
 
-mod btf;
 mod struct_ops;
 
 use crate::attach::{compiled, kernel_types};
+use crate::btf::Types;
 use crate::error::Error;
 use aya::maps::{Array, Map, MapData, MapError, RingBuf, loaded_maps};
 use aya::programs::{CgroupAttachMode, SockOps};
@@ -151,7 +151,7 @@ impl Undo {
     pub fn new(settings: &Settings) -> Result<Self, Error> {
         let programs = compiled(PROGRAMS)?;
         let btf = kernel_types()?;
-        let types = btf::Types::of_this_kernel()?;
+        let types = Types::of_this_kernel()?;
         let name = congestion_control_name();
         let rule = settings.rule as u32;
         let epoch = u32::from(settings.restores_epoch);

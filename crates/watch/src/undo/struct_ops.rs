@@ -3,7 +3,7 @@
 
 #![expect(unsafe_code, reason = "no safe crate makes the calls by which the kernel takes a congestion control")]
 
-use super::btf::Types;
+use crate::btf::Types;
 use crate::error::{Error, in_one_line};
 use aya::Btf;
 use aya_obj::Object;

@@ -1,5 +1,5 @@
-use super::btf::{Member, Types};
 use super::*;
+use crate::btf::{Member, Types};
 
 #[test]
 fn a_prefix_masks_the_bits_behind_its_length() {
