@@ -104,9 +104,9 @@ def test_verdicts_agree_with_the_truth_of_the_box(tmp_path: Path) -> None:
     lines = [json.loads(line) for file in sorted(folder.glob("*.watch.json")) for line in file.open(encoding="utf-8")]
     holes = sum("facts about its connection are missing" in line["reason"] for line in lines)
     for by, name in (("all", ""), ("verdict", "spurious")):
-        # As many are right as `eifel analyze` has right on captures at the sender, within two points.
+        # As many are right as `eifel analyze` has right on captures at the sender, within two points, or one of a few.
         one, other = watched[by, name], analysed[by, name]
-        assert one["right"] + one["missed"] + holes >= other["right"] - 0.02 * other["true"], (one, other)
+        assert one["right"] + one["missed"] + holes >= other["right"] - max(1, 0.02 * other["true"]), (one, other)
     needed = watched["verdict", "needed"]
     assert needed["decided"] - needed["right"] <= 0.02 * needed["true"], needed
     for line in lines:
