@@ -40,6 +40,7 @@ from eifel.papers.published import numbers
 from eifel.papers.sctp import concurrent
 from eifel.papers.spikes import settings as spikes
 from eifel.reproduction import reproduce
+from eifel.studies.settings import LINUX
 
 ARTEFACTS = (
     "responding.table1",
@@ -164,7 +165,7 @@ def sctp(store: Stored) -> str:
 
 def ranking(store: Stored) -> str:
     """Returns table I: each cell's printed order, whether it is confirmed, and each sender's delivery."""
-    linux = (spikes.LINUX, spikes.NOT_UNDONE, spikes.LATER_TIMER)
+    linux = (LINUX, spikes.NOT_UNDONE, spikes.LATER_TIMER)
     beside = ("sctp, ns-2", "sctp, RFC 9260", "rfc6675+eifel", "rack+eifel", "sctp+eifel")
     senders = (*spikes.PAPERS, *linux, *beside)
     lines = []

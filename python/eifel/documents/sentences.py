@@ -312,8 +312,8 @@ def linux(store: Stored) -> list[tuple[str, str]]:
 
     lossy, lossless = spikes.CASES[1], spikes.CASES[0]
     without = shares(spikes.NOT_UNDONE, lossless)
-    worth = max(own - other for own, other in zip(shares(spikes.LINUX, lossless), without, strict=True))
-    own, later = between(spikes.LINUX, lossy), between(spikes.LATER_TIMER, lossy)
+    worth = max(own - other for own, other in zip(shares(LINUX, lossless), without, strict=True))
+    own, later = between(LINUX, lossy), between(spikes.LATER_TIMER, lossy)
     return [
         (
             "README.md",
@@ -322,7 +322,7 @@ def linux(store: Stored) -> list[tuple[str, str]]:
         ),
         *quoted(
             FINDINGS,
-            f"it delivers {own} of the best of the paper's three, and {between(spikes.LINUX, lossless)} where nothing "
+            f"it delivers {own} of the best of the paper's three, and {between(LINUX, lossless)} where nothing "
             f"is lost. Its undo is worth up to {worth:.0f} points",
             f"it delivers {later}, and {between(spikes.LATER_TIMER, lossless)} where nothing is lost",
         ),

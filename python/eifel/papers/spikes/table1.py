@@ -4,6 +4,7 @@ from eifel.papers import published
 from eifel.papers.artefact import Artefact, Claim, Column, Measured, Row, Studied
 from eifel.papers.spikes import ranking, settings
 from eifel.papers.study import Study
+from eifel.studies.settings import LINUX
 
 
 def verdict(measured: Measured, cell: tuple[str, ...]) -> str:
@@ -106,7 +107,7 @@ ARTEFACT = Artefact(
         *_today(settings.LATER_TIMER, "Linux's sender, if its timer begins with 3 s,"),
         Claim(
             "Linux's undo costs its sender no more than 1 % in any cell",
-            lambda m: _least_gain(m, settings.LINUX, settings.NOT_UNDONE) > -1,
+            lambda m: _least_gain(m, LINUX, settings.NOT_UNDONE) > -1,
         ),
         *_today("rfc6675+eifel", "TCP with RFC 6675 and Eifel"),
         *_today("rack+eifel", "TCP with RACK and Eifel"),
