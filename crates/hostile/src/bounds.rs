@@ -12,7 +12,7 @@ use eifel_recovery::engine;
 use eifel_recovery::registry::{Choice, Kind, Seam, Value, Weakness};
 use eifel_sim::scenario::{Amount, Association, Connection, Link, Scenario, StreamApplication, Traffic};
 use eifel_tcp::Settings;
-use eifel_tcp::settings::SendKind;
+use eifel_tcp::settings::{OutOfOrderAck, SendKind};
 
 /// The bounds of a scenario.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -30,6 +30,9 @@ pub struct Bounds {
 const NEVER_GIVES_UP: u32 = 1000;
 /// Bytes of the timestamps option in a segment.
 const TIMESTAMPS: u16 = 12;
+/// The most bytes of options in a segment, and the payload that SACK blocks beside data leave.
+const OPTIONS: u16 = 40;
+const LEAST_BESIDE_SACK: u16 = 8;
 /// Bytes before the user data in an SCTP packet: IPv6, the common header, a timestamp chunk, and
 /// the DATA header.
 const PACKET_HEADERS: u32 = 80;
@@ -106,7 +109,10 @@ impl Bound {
         // SYN and FIN take segments, and each write takes at least one more. A window opens by half
         // of itself or by a segment.
         let [mss, answering] = ends(connection).map(|(own, _)| own.mss);
-        let payload = mss.min(answering).saturating_sub(TIMESTAMPS).max(1);
+        let mut payload = mss.min(answering).saturating_sub(TIMESTAMPS).max(1);
+        if ends(connection).iter().any(|(own, _)| own.acks.out_of_order == OutOfOrderAck::WithData) {
+            payload = payload.min(mss.min(answering).saturating_sub(OPTIONS).max(LEAST_BESIDE_SACK));
+        }
         // The sender can empty at most its whole send buffer at once.
         let steps = ends(connection).map(|(own, _)| {
             let buffer = if let SendKind::CountedUpTo { buffer } = own.send { buffer as f64 } else { f64::INFINITY };
@@ -118,7 +124,10 @@ impl Bound {
         let longer = |of: &dyn Fn(&Settings, &engine::Config) -> f64| {
             ends(connection).map(|(settings, sender)| of(settings, sender)).into_iter().fold(0.0, f64::max)
         };
-        let delay_s = longer(&|settings, _| settings.acks.delay.as_secs_f64());
+        let delay_s = longer(&|settings, _| {
+            let offload = settings.acks.gro.map_or(Duration::ZERO, |gro| gro.wait);
+            (settings.acks.delay + offload).as_secs_f64()
+        });
         let timeout_s = longer(&|_, sender| longest_timeout_s(sender));
         let timeouts = longer(&|_, sender| timeouts_a_segment(sender));
         self.seconds += segments * 4.0 * (round_trip_s + delay_s) + thinking_s + 4.0 * readings * reading_s;

@@ -55,6 +55,7 @@ TRUTH = {
     "Eifel, timestamps, or DSACK": "eifel-timestamps or dsack",
 }
 MET = ("eifel-timestamps", "eifel-timestamps (plain)", "eifel-or-f-rto", "eifel-bit", "f-rto-sack", "dsack")
+MET_ON_WIRE = (wire.LINUX, wire.SHARED, wire.PLAIN, wire.F_RTO, wire.DSACK, wire.ORIGINAL)
 """The detectors that docs/internals/detectors.md shows for combined troubles."""
 
 
@@ -87,6 +88,8 @@ WIRE = {
     "Eifel, else F-RTO": wire.SECOND_ACK,
     "Eifel, timestamps (the default: the original's own)": wire.ORIGINAL,
     "Eifel, marks": wire.MARKS,
+    "DualRTT": "dual-rtt",
+    "smallest round trip": "min-rtt",
 }
 """The detectors on Linux's wire, Linux's own first."""
 
@@ -137,20 +140,21 @@ def truth(store: Stored) -> str:
     return table(head, rows)
 
 
-def crossed(store: Stored) -> str:
+def crossed(store: Stored, artefact: str, detectors: Sequence[str]) -> str:
     """Returns the share of needless timeouts that each detector finds where two troubles meet."""
 
     def cell(detector: str, situation: str) -> str:
         try:
-            return f"{_of(store, 'found_timeouts', detector, situation):.0f}"
+            return f"{mean(store, artefact, 'found_timeouts', situation=situation, detector=detector):.0f}"
         except KeyError:
             return ""
 
-    rows = [
-        [name, spaced(episodes(store, "eifel-bit", name)["needless"]), *(cell(detector, name) for detector in MET)]
-        for name in ("two troubles", *(situation.name for situation in CROSSED))
-    ]
-    return table(("", "needless episodes", *(f"`{name}`" for name in MET)), rows)
+    def row(situation: str) -> list[str]:
+        needless = episodes(store, "eifel-bit", situation, artefact)["needless"]
+        return [situation, spaced(needless), *(cell(detector, situation) for detector in detectors)]
+
+    rows = [row(name) for name in (wire.MET, *(situation.name for situation in CROSSED))]
+    return table(("", "needless episodes", *(f"`{name}`" for name in detectors)), rows)
 
 
 def bursts(store: Stored) -> str:
@@ -420,7 +424,8 @@ def proven(store: Stored) -> str:
 BLOCKS: Mapping[str, tuple[str, Callable[[Stored], str]]] = {
     "wire": (DETECTORS, on_wire),
     "truth": (DETECTORS, truth),
-    "crossed": (DETECTORS, crossed),
+    "crossed on wire": (DETECTORS, partial(crossed, artefact=wire.TITLE, detectors=MET_ON_WIRE)),
+    "crossed": (DETECTORS, partial(crossed, artefact="detectors.truth", detectors=MET)),
     "bursts on wire": (DETECTORS, bursts_on_wire),
     "bursts": (DETECTORS, bursts),
     "responses on wire": (DETECTORS, responses_on_wire),

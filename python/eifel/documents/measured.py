@@ -38,7 +38,9 @@ from eifel.papers import artefacts
 from eifel.papers.dualrtt import parking_lot
 from eifel.papers.published import numbers
 from eifel.papers.sctp import concurrent
+from eifel.papers.spikes import settings as spikes
 from eifel.reproduction import reproduce
+from eifel.studies.settings import LINUX
 
 ARTEFACTS = (
     "responding.table1",
@@ -163,7 +165,9 @@ def sctp(store: Stored) -> str:
 
 def ranking(store: Stored) -> str:
     """Returns table I: each cell's printed order, whether it is confirmed, and each sender's delivery."""
-    senders = ("reno", "eifel", "sctp", "sctp, ns-2", "sctp, RFC 9260", "rfc6675+eifel", "rack+eifel", "sctp+eifel")
+    linux = (LINUX, spikes.NOT_UNDONE, spikes.LATER_TIMER)
+    beside = ("sctp, ns-2", "sctp, RFC 9260", "rfc6675+eifel", "rack+eifel", "sctp+eifel")
+    senders = (*spikes.PAPERS, *linux, *beside)
     lines = []
     cells: dict[tuple[str, ...], dict[str, Mapping[str, Any]]] = {}
     for row in store["spikes.table1"]["rows"]:

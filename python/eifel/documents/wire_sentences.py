@@ -9,9 +9,9 @@ from eifel.studies.settings import BUFFERS, HOLDS, LINUX, LOSES
 README = "README.md"
 
 
-def found(store: Stored, detector: str, column: str = "found_timeouts") -> str:
+def found(store: Stored, detector: str, column: str = "found_timeouts", situation: str = wire.ALL) -> str:
     """Returns the share of the needless timeouts that a detector finds on Linux's wire, in percent."""
-    return f"{mean(store, wire.TITLE, column, situation=wire.ALL, detector=detector):.0f}"
+    return f"{mean(store, wire.TITLE, column, situation=situation, detector=detector):.0f}"
 
 
 def wrong(store: Stored, detector: str) -> str:
@@ -28,13 +28,18 @@ def saved(store: Stored, part: str, queue: int) -> float:
 def detectors(store: Stored) -> list[tuple[str, str]]:
     fast = "found_fast_retransmits"
     needless = [float(found(store, name, column="needless_bytes")) for name in (wire.DSACK, wire.PLAIN)]
+    met = {name: found(store, name, situation=wire.MET) for name in (wire.LINUX, wire.SHARED, wire.F_RTO)}
+    min_rtt, dual_rtt = (found(store, name) for name in wire.BY_TIME)
     return [
         *quoted(
             AUTHOR,
             f"`eifel-f-rto-dsack` finds {found(store, wire.SHARED)} % of the spurious timeouts, and "
-            f"`eifel-timestamps` {found(store, wire.ORIGINAL)} %",
+            f"`eifel-timestamps` {found(store, wire.ORIGINAL)} %. Where two troubles meet there, it finds "
+            f"{met[wire.SHARED]} %, and Linux's detector {met[wire.LINUX]} %",
             f"`f-rto-sack` finds {found(store, wire.F_RTO)} % of the spurious timeouts and "
-            f"{found(store, wire.F_RTO, column=fast)} % of the spurious fast retransmits",
+            f"{found(store, wire.F_RTO, column=fast)} % of the spurious fast retransmits, and {met[wire.F_RTO]} % of "
+            "the timeouts where two troubles meet",
+            f"`min-rtt` finds {min_rtt} % of the spurious timeouts and `dual-rtt` {dual_rtt} %",
             f"DSACK alone finds {found(store, wire.DSACK)} % of the spurious timeouts and "
             f"{found(store, wire.DSACK, column=fast)} % of the spurious fast retransmits, after "
             f"{needless[0] / needless[1]:.1f} times as many needless bytes",

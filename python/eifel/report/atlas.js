@@ -7,7 +7,9 @@
 
   const SAME = 0.03;
   const PLAIN = "no detector";
-  const colours = { [PLAIN]: "ack", Eifel: "sent", "F-RTO": "limit", DSACK: "sack", DualRTT: "needed" };
+  const colours = {
+    [PLAIN]: "ack", Eifel: "sent", "F-RTO": "limit", DSACK: "sack", DualRTT: "needed", Linux: "spurious",
+  };
 
   function make(name, properties = {}, ...children) {
     const { style, ...others } = properties;

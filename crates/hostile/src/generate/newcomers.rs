@@ -25,9 +25,19 @@ pub(super) fn add(dice: &Dice, scale: &Scale, top: &mut Table) {
     if let Some(mut dice) = dice.of_newcomer("association-recover")
         && let Some(Value::Array(flows)) = top.get_mut("flow")
     {
-        let over_sctp = |flow: &&mut Table| flow.get("transport").and_then(Value::as_str) == Some("sctp");
-        for flow in flows.iter_mut().filter_map(Value::as_table_mut).filter(over_sctp) {
+        for flow in flows.iter_mut().filter_map(Value::as_table_mut).filter(|flow| is_over_sctp(flow)) {
             by_time(&mut dice, flow);
+        }
+    }
+    if let Some(mut dice) = dice.of_newcomer("as-linux")
+        && let Some(Value::Array(flows)) = top.get_mut("flow")
+    {
+        for flow in flows.iter_mut().filter_map(Value::as_table_mut).filter(|flow| !is_over_sctp(flow)) {
+            match dice.whole(0, 5) {
+                0 => profile(flow),
+                1 | 2 => acknowledgements(&mut dice, flow),
+                _ => {}
+            }
         }
     }
     if let Some(mut dice) = dice.of_newcomer("messages")
@@ -37,6 +47,34 @@ pub(super) fn add(dice: &Dice, scale: &Scale, top: &mut Table) {
             if dice.chance(0.2) {
                 messages(&mut dice, flow);
             }
+        }
+    }
+}
+
+fn is_over_sctp(flow: &Table) -> bool {
+    flow.get("transport").and_then(Value::as_str) == Some("sctp")
+}
+
+/// Makes both ends Linux, but for the drawn settings of the connection and of the answering end.
+fn profile(flow: &mut Table) {
+    flow.put("profile", "linux");
+    flow.remove("sender");
+}
+
+/// Draws how both ends acknowledge where Linux differs from RFC 9293: quick ACKs, offload, and SACK
+/// blocks beside data.
+fn acknowledgements(dice: &mut Dice, flow: &mut Table) {
+    let Some(Value::Table(tcp)) = flow.get_mut("tcp") else { return };
+    if dice.chance(0.7) {
+        tcp.put("out_of_order_ack", "with-data");
+    }
+    if dice.chance(0.4) {
+        tcp.put("quick_acks", dice.scale(1, 64));
+    }
+    if dice.chance(0.5) {
+        tcp.put("gro_wait_ms", dice.scale_of_time(0.01, 50.0));
+        if dice.chance(0.5) {
+            tcp.put("gro_segments", dice.scale(1, 64));
         }
     }
 }

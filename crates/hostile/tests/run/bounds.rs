@@ -76,6 +76,8 @@ fn delays_of_the_ends_add_to_the_bound() {
     let plain = plain();
     let tcp = plain.tcp.replace("delayed_ack_ms = 0", "delayed_ack_ms = 150");
     Case { tcp, ..self::plain() }.takes(WAITS_S + SENDS_S + SEGMENTS * 4.0 * 0.15);
+    let tcp = plain.tcp.clone() + "gro_wait_ms = 50\n";
+    Case { tcp, ..self::plain() }.takes(WAITS_S + SENDS_S + SEGMENTS * 4.0 * 0.05);
     // A maximum of 90 s exceeds the minute; a maximum of 30 s does not shorten it.
     let rto = |sender| Case { sender, ..self::plain() };
     rto("rto = { name = \"rfc6298\", maximum_ms = 90_000 }").takes(WAITS_S + SENDS_S + (20.0 + SEGMENTS * 0.5) * 30.0);
@@ -86,7 +88,12 @@ fn delays_of_the_ends_add_to_the_bound() {
     assert_eq!(case.events(), 500 + 100 * 46);
     // A large window: steps of a full segment less room for timestamps, 10 000 / 988 = 10.12.
     let tcp = plain.tcp.replace("receive_window_bytes = 1000", "receive_window_bytes = 60_000");
-    assert_eq!(Case { tcp, ..self::plain() }.events(), 500 + 1612);
+    assert_eq!(Case { tcp: tcp.clone(), ..self::plain() }.events(), 500 + 1612);
+    // Options take up to 40 bytes if data carries SACK blocks, 10 000 / 960 = 10.42, and leave 8.
+    let tcp = tcp + "out_of_order_ack = \"with-data\"\n";
+    assert_eq!(Case { tcp: tcp.clone(), ..self::plain() }.events(), 500 + 1641);
+    let tcp = tcp.replace("payload_bytes = 1000", "payload_bytes = 30");
+    assert_eq!(Case { tcp, ..self::plain() }.events(), 500 + 100 * 1256);
 }
 
 #[test]

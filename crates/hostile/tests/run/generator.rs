@@ -120,6 +120,11 @@ const FEATURES: &[Feature] = features! {
     10.0 "Nagle": "nagle" |value| value.as_bool() == Some(true);
     10.0 "empty window probes": "window_probe" |value| word(value, "empty");
     5.0 "a FIN whatever cwnd": "fin_beyond_cwnd" |value| value.as_bool() == Some(true);
+    8.0 "Linux at both ends": "profile" |value| word(value, "linux");
+    15.0 "SACK beside data": "out_of_order_ack" |value| word(value, "with-data");
+    8.0 "quick ACKs": "quick_acks" |_| true;
+    10.0 "receive offload": "gro_wait_ms" |_| true;
+    5.0 "receive offload of few segments": "gro_segments" |_| true;
     10.0 "delayed ACKs that wait for nothing": "delayed_ack_ms" |value| number(value) == 0.0;
     5.0 "ends that give up": "give_up_timeouts" |value| number(value) <= 15.0;
     3.0 "a user timeout": "user_timeout_s" |_| true;

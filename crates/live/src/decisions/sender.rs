@@ -7,6 +7,7 @@ use eifel_packet::segment::{Flags, Segment};
 use eifel_packet::seq::{Seq, unwrap};
 use eifel_recovery::congest::Progress;
 use eifel_recovery::detect::Detector;
+use eifel_recovery::engine::Duplicated;
 use eifel_recovery::event::Event;
 use eifel_recovery::fact::{Ack, Block, Cause, Echo, Kind, Transmission, TxId};
 use eifel_recovery::recover::HighRxt;
@@ -25,6 +26,7 @@ pub struct Sender {
     board: Scoreboard,
     watch: Watch,
     isn: Seq,
+    duplicated: Duplicated,
     peer_window: Option<u16>,
     /// The highest TSval received.
     newest: Option<Timestamp>,
@@ -60,7 +62,15 @@ impl Sender {
         watch.agree(Negotiated { mss, sack: own.sack_permitted && peer.sack_permitted, timestamps });
         let mut board = Scoreboard::default();
         board.skip_to(1);
-        Self { board, watch, isn: syn.seq, peer_window: None, newest: None, fins: [false; 2] }
+        Self {
+            board,
+            watch,
+            isn: syn.seq,
+            duplicated: Duplicated::NOTHING,
+            peer_window: None,
+            newest: None,
+            fins: [false; 2],
+        }
     }
 
     /// Returns the connection as the detector sees it.
@@ -94,6 +104,9 @@ impl Sender {
 
     /// Begins an episode.
     pub fn on_signal(&mut self, now: Instant, cause: Cause) {
+        if cause == Cause::Timeout {
+            self.duplicated = Duplicated::NOTHING;
+        }
         self.watch.update_view(now, self.board.una(), self.board.nxt());
         self.watch.open_episode(cause);
     }
@@ -180,7 +193,7 @@ impl Sender {
         let (flight, before) = (self.board.outstanding(), self.board.una() + self.board.sacked_bytes());
         let ack = Ack { cumulative, sacks, dsacks, echo, mark: None, plain, ece };
         let acked = self.board.on_ack(&ack, self.watch.view().sack);
-        let delivered = (self.board.una() + self.board.sacked_bytes()).saturating_sub(before);
+        let delivered = self.duplicated.newly_delivered(&acked, before, &self.board, self.watch.view());
         self.watch.update_view(now, self.board.una(), self.board.nxt());
         self.watch.on_ack(&acked);
         self.watch.judge(&acked);

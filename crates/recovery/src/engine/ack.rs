@@ -48,7 +48,8 @@ impl Engine {
         if echoed && decisions.step == Step::Stay {
             self.recovery.on_ece(&self.board, self.path.watch.view());
         }
-        let delivered = self.newly_delivered(&acked, delivered);
+        let view = self.path.watch.view();
+        let delivered = self.duplicated.newly_delivered(&acked, delivered, &self.board, view);
         if decisions.grows && effect.grows && acked.bytes > 0 && !acked.ece {
             self.path.grow(&Progress { acked: acked.bytes, sacked: acked.sacked, delivered, flight });
         }

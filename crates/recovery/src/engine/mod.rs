@@ -25,7 +25,7 @@ use crate::registry::Error;
 use crate::respond::Response;
 use crate::rtt::RoundTrips;
 use crate::scoreboard::Scoreboard;
-use duplicates::Duplicated;
+pub use duplicates::Duplicated;
 use eifel_base::time::{Duration, Instant};
 use probe::Probe;
 

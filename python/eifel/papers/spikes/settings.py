@@ -7,6 +7,7 @@ from eifel.papers import rfc3522
 from eifel.papers.artefact import Setting
 from eifel.papers.dualrtt import settings as dualrtt
 from eifel.papers.sctp import settings as sctp
+from eifel.studies.settings import LINUX
 
 CARRIED, NOT_CARRIED, not_carried = dualrtt.CARRIED, dualrtt.NOT_CARRIED, dualrtt.not_carried
 
@@ -68,7 +69,11 @@ def _sctp(data_header_bytes: int, sack_bytes: int, **more: Any) -> Mapping[str, 
     return {**PAPERS["sctp"], "sctp": {**PAPERS["sctp"]["sctp"], **settings}}
 
 
+NOT_UNDONE, LATER_TIMER = f"{LINUX}, no undo", f"{LINUX}, timer from 3 s"
 BESIDE: Mapping[str, Mapping[str, Any]] = {
+    LINUX: {"profile": LINUX},
+    NOT_UNDONE: {"profile": LINUX, "sender": {"detect": "none", "respond": "none"}},
+    LATER_TIMER: {"profile": LINUX, "sender": {"rto": {"name": LINUX, "initial_ms": 3000}}},
     STATED_HEADERS: _sctp(52, 68),
     TCP_HEADERS: _sctp(40, 40),
     SACKED_EACH: _sctp(52, 68, sack_every=1),
@@ -92,10 +97,19 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
         "sctp": dict(sctp.CLOCK),
     },
 }
-"""SCTP with other headers and by other rules, and Eifel with a recovery algorithm that knows the lost segments."""
+"""Senders that the paper does not have: Linux's, SCTP with other headers and by other rules, and Eifel with a recovery
+algorithm that knows the lost segments.
+"""
 SENDERS = {**PAPERS, **BESIDE}
 
 LEFT_OPEN = (
+    Setting(
+        "Linux's sender",
+        f'the profile "{LINUX}", with the paper\'s segments and windows; "{NOT_UNDONE}" has no detector; the timer of '
+        f'"{LATER_TIMER}" begins like that of the others',
+        "of this project, not of the paper. Linux's timer begins with 1 s. The first round trip takes 2.8 s, so the "
+        "SYN leaves again, and the connection begins with one segment",
+    ),
     Setting(
         "spike",
         f"at {SPIKE_S:g} s, as in the paper; beside it {REPETITIONS} that begin between {SPIKE_FROM_S[0]} and "
@@ -174,6 +188,8 @@ def _flow(sender: Mapping[str, Any], window_bytes: int) -> dict[str, Any]:
     if sender.get("transport") == "sctp":
         sctp = {"message_bytes": PAYLOAD_BYTES, "pmtu_bytes": PAYLOAD_BYTES + 64, "receive_window_bytes": window_bytes}
         return {**flow, **sender, "sctp": {**sctp, **sender.get("sctp", {})}}
+    if "profile" in sender:
+        return {**flow, **sender, "tcp": {"payload_bytes": PAYLOAD_BYTES, "receive_window_bytes": window_bytes}}
     base = dualrtt.spike()["flow"][0]
     tcp = {**base["tcp"], "receive_window_bytes": window_bytes, "sack": False, **rfc3522.NONE, **sender.get("tcp", {})}
     congest = {**base["sender"]["congest"], "initial_ssthresh_bytes": window_bytes}
