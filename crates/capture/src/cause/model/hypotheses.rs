@@ -130,8 +130,10 @@ impl Hypotheses {
 
     /// Handles new data that leave behind a retransmission, as [`Models::on_new`](super::Models::on_new) does.
     pub(crate) fn on_new(&mut self, missing: impl Fn(u64) -> u64) {
-        self.hypotheses.iter_mut().for_each(|hypothesis| hypothesis.model.on_new(&missing));
-        self.hypotheses.sort_by(|one, other| one.model.cost().total_cmp(&other.model.cost()));
+        let contradicted = self.hypotheses.iter_mut().filter_map(|one| one.model.on_new(&missing).then_some(()));
+        if contradicted.count() > 0 {
+            self.hypotheses.sort_by(|one, other| one.model.cost().total_cmp(&other.model.cost()));
+        }
     }
 
     /// Returns the explanations of all retransmissions so far by the best hypothesis, in order.

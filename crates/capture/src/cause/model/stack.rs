@@ -516,14 +516,15 @@ impl StackModel {
         }
     }
 
-    /// Handles new data that leave behind a retransmission, as [`Models::on_new`](super::Models::on_new) does. F-RTO
-    /// sends new data before other retransmissions.
-    pub(crate) fn on_new(&mut self, missing: impl Fn(u64) -> u64) {
-        if let State::Loss { high, reached, forward: false, .. } = self.state
-            && missing(reached) < high
-        {
-            self.cost += NEW_DATA;
-        }
+    /// Handles new data that leave behind a retransmission, as [`Models::on_new`](super::Models::on_new) does. Returns
+    /// whether they contradict the model. F-RTO sends new data before other retransmissions.
+    pub(crate) fn on_new(&mut self, missing: impl Fn(u64) -> u64) -> bool {
+        let contradict = match self.state {
+            State::Loss { high, reached, forward: false, .. } => missing(reached) < high,
+            _ => false,
+        };
+        self.cost += if contradict { NEW_DATA } else { 0.0 };
+        contradict
     }
 
     /// Handles an ACK that the sender receives.
