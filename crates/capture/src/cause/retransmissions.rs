@@ -64,7 +64,9 @@ impl Retransmissions {
         detector_verdicts: impl Fn(u32) -> Vec<DetectorVerdict>,
         (into, cost): (&mut Vec<Retransmission>, &mut Cost),
     ) {
-        let mut verdicts: Vec<_> = self.rows.iter().map(|row| row.judge(&self.evidence, circumstances)).collect();
+        let reported = self.evidence.reported_duplicates();
+        let judge = |row: &Row| row.judge(&self.evidence, circumstances, &reported);
+        let mut verdicts: Vec<_> = self.rows.iter().map(judge).collect();
         let causes: Vec<_> = explained.iter().map(|(one, _)| one.cause).collect();
         withdraw(&mut verdicts, &causes, circumstances);
         let needless: Vec<_> = verdicts.iter().map(|judged| judged.verdict == Verdict::Spurious).collect();

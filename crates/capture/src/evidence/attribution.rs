@@ -98,7 +98,7 @@ mod tests {
 
     fn answered(times: &[u64], stamps: &[u32], at: u64, echo: Option<u32>) -> (usize, usize, bool) {
         let when = When { nanos: at * MS, frame: 1 };
-        let answer = &Answered { when, echo: echo.map(Timestamp), up_to: None };
+        let answer = &Answered { when, echo: echo.map(Timestamp), newest: 0, up_to: None };
         let Candidates { first, last, by_echo } = candidates(&transmissions(times, stamps), answer, 100 * MS);
         (first, last, by_echo)
     }
@@ -145,7 +145,8 @@ mod tests {
                 let sent = 1_000_000 + number * (delay + took);
                 let mut one = SegmentEvidence::new(10 * number + 10, Transmission::new(10 * number, 10, 10, None));
                 one.transmissions.push(Transmission::new(10 * number, 10, sent, None));
-                one.answer = Some(Answered { when: When { nanos: sent + took, frame: 1 }, echo: None, up_to: None });
+                one.answer =
+                    Some(Answered { when: When { nanos: sent + took, frame: 1 }, echo: None, newest: 0, up_to: None });
                 one
             });
             is_nearer(segments.collect::<Vec<_>>().iter(), 100)

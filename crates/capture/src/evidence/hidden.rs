@@ -52,13 +52,16 @@ impl Hidden {
     /// Returns whether the receiver may have got a segment before the transmission at `index`, and lost ACKs hide
     /// it: those with the SACK block, which several ACKs in a row repeat, and the one that reported this
     /// transmission as a duplicate. That came a round trip later, and no round trip was longer than from the
-    /// original to its answer.
+    /// original to its answer. No SACK block is hidden if an earlier retransmission was still under way: then no
+    /// ACK had reported data that left after it.
     pub(crate) fn may_miss_report(&self, one: &SegmentEvidence, index: usize, shortest: u64) -> bool {
         let (Some(answered), Some(sent)) = (one.answer, one.transmissions.get(index)) else { return false };
+        let newest = answered.newest;
         let (answered, original, soonest) = (answered.when.nanos, one.transmissions[0].nanos, shortest - shortest / 16);
         let longest = answered.saturating_sub(original);
         let again = || self.misses(one.transmissions[1].nanos + soonest, sent.nanos, BLOCKS);
-        (one.first.may_be_left_out || index > 1 && again())
+        let under_way = || one.transmissions[index - 1].nanos >= newest;
+        (one.first.may_be_left_out || index > 1 && (under_way() || again()))
             && self.misses(sent.nanos + soonest, answered.max(sent.nanos + longest), 1)
     }
 
@@ -111,6 +114,7 @@ impl Hidden {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Answered;
     use crate::result::When;
 
     #[test]
@@ -153,6 +157,24 @@ mod tests {
         // It comes a round trip behind the original, or later, and echoes a newer timestamp.
         assert!(refused(1150, 8) && refused(9000, 8));
         assert!(!refused(1149, 8) && !refused(1150, 7));
+    }
+
+    #[test]
+    fn a_lost_ack_may_hide_the_duplicate_of_a_retransmission_that_was_under_way() {
+        let may_miss = |missing: u64, newest| {
+            let mut hidden = Hidden::default();
+            hidden.on_missing_acks(missing, 1);
+            let mut one = SegmentEvidence::new(10, Transmission::new(0, 10, 1000, None));
+            [2000, 3000].iter().for_each(|sent| one.transmissions.push(Transmission::new(0, 10, *sent, None)));
+            let when = When { nanos: 3100, frame: 1 };
+            one.answer = Some(Answered { when, echo: None, newest, up_to: None });
+            [1, 2].map(|index| hidden.may_miss_report(&one, index, 160))
+        };
+        // Nothing was reported that left after the retransmission at 2000, so it may have arrived late.
+        assert_eq!(may_miss(3200, 2000), [false, true]);
+        assert_eq!(may_miss(3200, 2001), [false, false]);
+        // The report comes a round trip after the second retransmission, or later.
+        assert_eq!([may_miss(3149, 2000), may_miss(3150, 2000)], [[false, false], [false, true]]);
     }
 
     #[test]

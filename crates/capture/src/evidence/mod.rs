@@ -66,6 +66,8 @@ pub(crate) struct Evidence {
     unreported: Unreported,
     /// Whether an ACK later than [`HOST`] did not cover a segment that had passed here.
     pub(crate) lost_behind: bool,
+    /// When the newest data left that ACKs have reported and that were sent once, in nanoseconds.
+    newest_reported: u64,
     newly_acked: NewlyAcked,
     news: News,
 }
@@ -128,6 +130,19 @@ impl Evidence {
     pub(crate) fn may_report_copies(&self, sent: u64, again: u64) -> bool {
         let expected = u128::from(self.reported.sent_once) * u128::from(again);
         expected * u128::from(COPIES) > u128::from(self.reported.sent_again) * u128::from(sent)
+    }
+
+    /// Returns when duplicates were reported, and when the last transmission of their data had left, in nanoseconds
+    /// and in this order.
+    pub(crate) fn reported_duplicates(&self) -> Vec<(u64, u64)> {
+        let of = |one: &'_ SegmentEvidence, when: &When| {
+            let left = one.transmissions.iter().rev().find(|sent| sent.nanos < when.nanos);
+            left.map(|sent| (when.nanos, sent.nanos))
+        };
+        let all = self.segments.values().flat_map(|one| one.duplicates.iter().filter_map(move |when| of(one, when)));
+        let mut all: Vec<_> = all.collect();
+        all.sort_unstable();
+        all
     }
 
     /// Returns whether ACKs can add no evidence other than duplicates.
@@ -312,7 +327,8 @@ impl Evidence {
                 None if one.end <= block.end => {
                     let fills = *start <= block.start && !stream.may_miss_before(block.start);
                     let echo = ack.echo.filter(|_| fills && stream.is_stamped());
-                    one.answer = Some(Answered { when: ack.when, echo, up_to: Some(block.end) });
+                    one.answer =
+                        Some(Answered { when: ack.when, echo, newest: self.newest_reported, up_to: Some(block.end) });
                     if let Some(echo) = echo.filter(|_| refuses_silently) {
                         one.first.may_be_refused |= one.is_older_than(echo);
                     }
@@ -340,6 +356,11 @@ impl Evidence {
         let newest = stream.out.overlapping(Block { start: latest.end - 1, end: latest.end }).next()?;
         let news = newest.is_only_one() && self.sacked.covered(newest.start, newest.end()) == 0;
         news.then(|| ack.when.nanos.saturating_sub(newest.nanos))
+    }
+
+    /// Records that an ACK at `now` reported data that were sent once and took `took`, in nanoseconds.
+    pub(crate) fn on_round_trip(&mut self, now: u64, took: u64) {
+        self.newest_reported = self.newest_reported.max(now.saturating_sub(took));
     }
 
     /// Applies SACK blocks and DSACKs.
@@ -380,13 +401,13 @@ impl Evidence {
         }
         self.on_without_news(ack, news, point.sack);
         let highest = ack.reports.sacks().iter().map(|block| block.end).max();
-        let segments = &mut self.segments;
+        let (segments, newest) = (&mut self.segments, self.newest_reported);
         self.active.retain(|start| {
             let Some(one) = segments.get_mut(start) else { return false };
             if one.answer.is_none() {
                 let reported = ack.reports.sacks().iter().any(|block| block.start <= *start && one.end <= block.end);
                 if reported {
-                    one.answer = Some(Answered { when: ack.when, echo: None, up_to: None });
+                    one.answer = Some(Answered { when: ack.when, echo: None, newest, up_to: None });
                 } else if one.gap.is_none() && highest.is_some_and(|highest| highest > one.end) {
                     one.gap = Some(ack.when.frame);
                 }

@@ -95,6 +95,8 @@ pub(crate) struct Answered {
     pub(crate) when: When,
     /// The timestamp that it echoes, if the segment fills the gap at the front of the window.
     pub(crate) echo: Option<Timestamp>,
+    /// When the newest data left that ACKs before it had reported and that were sent once, in nanoseconds.
+    pub(crate) newest: u64,
     /// The end of the data that it acknowledges; `None` after the next ACK of new data, and for a
     /// SACK.
     pub(crate) up_to: Option<u64>,

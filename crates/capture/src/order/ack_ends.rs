@@ -29,6 +29,13 @@ pub(crate) enum AckPlace {
     Unknown,
 }
 
+impl AckPlace {
+    /// Returns the place with the time at which the sender received that ACK, `trip` later.
+    pub(crate) fn received(self, trip: u64) -> Self {
+        if let Self::End(passed) = self { Self::End(passed.saturating_add(trip)) } else { self }
+    }
+}
+
 impl AckEnds {
     /// Records an ACK of everything below `end` that passes at `nanos`.
     #[inline]

@@ -22,7 +22,7 @@ pub(crate) use clock::SenderClock;
 pub(crate) use duplicate::{DuplicateFrames, Fingerprint, fingerprint_of};
 pub(crate) use identification::Follows;
 pub(crate) use in_transit::{AcksInTransit, NewAck, has_received};
-pub(crate) use silence::{Pauses, Silence};
+pub(crate) use silence::{Pauses, Resumed, Silence};
 pub(crate) use smoothed::Smoothed;
 pub(crate) use transmission::Transmission;
 
@@ -118,6 +118,8 @@ struct RemoteSender {
     ack_ends: AckEnds,
     silence: Silence,
     pauses: Pauses,
+    /// The last segment that left while nothing was outstanding.
+    resumed: Resumed,
     /// Sequence number, length and timestamp of the last segment that passed.
     last: (Seq, u32, Option<Timestamp>),
 }
@@ -177,6 +179,26 @@ impl SendOrder {
     /// without a pause.
     pub(crate) fn is_without_pause(&self, since: u64, now: u64) -> bool {
         self.remote.as_ref().is_some_and(|remote| remote.pauses.is_without(since, now))
+    }
+
+    /// Records a segment that leaves while nothing is outstanding.
+    #[inline(always)]
+    pub(crate) fn on_resumed(&mut self, resumed: impl FnOnce() -> Resumed) {
+        if let Some(remote) = &mut self.remote {
+            remote.resumed = resumed();
+        }
+    }
+
+    /// Records data of a remote sender that leave at `now`, in nanoseconds, and do not start at `nxt`.
+    pub(crate) fn on_jump(&mut self, nxt: u64, now: u64) {
+        if let Some(remote) = &mut self.remote {
+            remote.resumed.on_jump(nxt, now);
+        }
+    }
+
+    /// Returns what was silent and alone before a position, as [`Resumed::silence_before`] does.
+    pub(crate) fn silence_before(&self, position: u64, round_trip: u64) -> Option<(u64, u64)> {
+        self.remote.as_ref().and_then(|remote| remote.resumed.silence_before(position, round_trip))
     }
 
     fn remote(&mut self) -> &mut RemoteSender {
@@ -291,8 +313,10 @@ impl SendOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::When;
 
     const WITHIN: u64 = 50;
+    const MS: u64 = 1_000_000;
 
     fn sent(nanos: u64, stamp: Option<u32>) -> Transmission {
         Transmission::new(0, 100, nanos, stamp.map(Timestamp))
@@ -307,6 +331,44 @@ mod tests {
         for stamp in [Some(6), None] {
             assert_eq!([59, 60].map(|nanos| late(sent(nanos, stamp), sent(10, stamp))), [true, false]);
         }
+    }
+
+    /// Returns the order of a sender whose segments pass at `times`, in milliseconds, 10 ms away from here.
+    fn remote(times: &[u64]) -> SendOrder {
+        let (mut order, mut to_sender) = (SendOrder::default(), RoundTrip::default());
+        to_sender.sample(10 * MS);
+        let to_receiver = RoundTrip::default().stored();
+        for (time, frame) in times.iter().zip(1..) {
+            let when = When { nanos: time * MS, frame };
+            order.departure(None, &CapturePoint { when, to_receiver, to_sender: to_sender.stored(), sack: true });
+        }
+        order
+    }
+
+    #[test]
+    fn a_segment_that_equals_the_one_before_it_repeats_it() {
+        let this = (Seq(100), 10, Some(Timestamp(5)));
+        let repeats = |order: &mut SendOrder| {
+            order.on_passed(this);
+            let others = [(Seq(110), 10, this.2), (Seq(100), 20, this.2), (Seq(100), 10, Some(Timestamp(6)))];
+            assert!(!others.iter().any(|other| order.repeats_last(*other)));
+            order.repeats_last(this)
+        };
+        assert!(repeats(&mut remote(&[1000])));
+        // Only the very last one counts.
+        let mut order = remote(&[1000]);
+        [this, (Seq(110), 10, this.2)].iter().for_each(|one| order.on_passed(*one));
+        assert!(!order.repeats_last(this));
+        // Next to the sender nothing is kept.
+        assert!(!repeats(&mut SendOrder::default()));
+    }
+
+    #[test]
+    fn a_pause_in_which_the_timer_can_expire_is_remembered_until_its_end() {
+        let order = remote(&[1000, 1001, 1002, 1003, 1004, 1005, 1105, 1106]);
+        let without = |since, now| order.is_without_pause(since * MS, now * MS);
+        assert_eq!([without(1105, 1107), without(1104, 1107), without(1105, 1206)], [true, false, false]);
+        assert!(!SendOrder::default().is_without_pause(0, MS), "next to the sender nothing is known");
     }
 
     #[test]

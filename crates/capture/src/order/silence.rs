@@ -63,6 +63,42 @@ impl Silence {
     }
 }
 
+/// A segment that left after a silence while nothing was outstanding. After a timeout a sender's window is one
+/// segment, so that its next one waits for the ACK of the first. Times in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Resumed {
+    /// How long nothing had passed before it, in either direction.
+    silence: u64,
+    /// When it left.
+    at: u64,
+    /// Where it ends.
+    end: u64,
+    /// The time from it to the data that left next, if these did not follow directly.
+    alone: u64,
+}
+
+impl Resumed {
+    /// Returns a segment that leaves at `at` and ends at `end`, after `silence`.
+    #[inline(always)]
+    pub(crate) fn new(silence: u64, at: u64, end: u64) -> Self {
+        Self { silence, at, end, alone: 0 }
+    }
+
+    /// Records data that leave at `now`, while everything up to `nxt` had left.
+    pub(crate) fn on_jump(&mut self, nxt: u64, now: u64) {
+        if self.end == nxt {
+            self.alone = now.saturating_sub(self.at);
+        }
+    }
+
+    /// Returns how long the silence was before the segment that ends at `position`, and how long that was alone, if
+    /// the next one left a `round_trip` later.
+    pub(crate) fn silence_before(&self, position: u64, round_trip: u64) -> Option<(u64, u64)> {
+        let is_alone = self.alone > 0 && self.alone >= round_trip - round_trip / 16;
+        (self.end == position && is_alone).then_some((self.silence, self.alone))
+    }
+}
+
 /// Pauses in which a timer of the sender can have expired.
 ///
 /// Without timestamps, only the shortest round trip is known far from the sender, and a slow link spaces segments
@@ -156,6 +192,19 @@ mod tests {
         let usual = [9; 8];
         let shown = pauses(&[&usual[..], &[20, 9, 60]].concat(), 5 * MS);
         assert_eq!(shown[4..], [false, false, false, false, false, false, true]);
+    }
+
+    #[test]
+    fn a_segment_is_alone_after_a_silence_if_the_next_one_waits_for_its_ack() {
+        let silence_before = |nxt, alone: u64, position| {
+            let mut resumed = Resumed::new(300 * MS, 1000 * MS, 30);
+            resumed.on_jump(nxt, (1000 + alone) * MS);
+            resumed.silence_before(position, 50 * MS)
+        };
+        assert_eq!(silence_before(30, 50, 30), Some((300 * MS, 50 * MS)));
+        assert_eq!([silence_before(30, 47, 30), silence_before(30, 46, 30)], [Some((300 * MS, 47 * MS)), None]);
+        assert_eq!([silence_before(40, 50, 30), silence_before(30, 50, 40)], [None; 2]);
+        assert_eq!(Resumed::new(300 * MS, 1000 * MS, 30).silence_before(30, 0), None);
     }
 
     #[test]

@@ -243,7 +243,7 @@ impl Chunks {
         evidence.active.retain(|position| {
             let Some(one) = segments.get_mut(position).filter(|one| one.answer.is_none()) else { return false };
             if sacked.containing(*position).is_some() {
-                one.answer = Some(Answered { when: point.when, echo: None, up_to: None });
+                one.answer = Some(Answered { when: point.when, echo: None, newest: 0, up_to: None });
             } else if one.gap.is_none() && highest.is_some_and(|highest| highest > position + 1) {
                 one.gap = Some(point.when.frame);
             }
@@ -277,7 +277,7 @@ impl Chunks {
         let evidence = &mut self.retransmissions.evidence;
         for position in evidence.active.iter().filter(|position| **position < self.una) {
             if let Some(one) = evidence.segments.get_mut(position).filter(|one| one.answer.is_none()) {
-                one.answer = Some(Answered { when: point.when, echo: None, up_to: None });
+                one.answer = Some(Answered { when: point.when, echo: None, newest: 0, up_to: None });
             }
         }
         newest

@@ -8,7 +8,7 @@ use ack::LEAST_WINDOW;
 pub(crate) use ack::{Acknowledgement, QuietAck, Reports, is_bare, stamp_and_echo};
 pub(crate) use outstanding::{Outstanding, SpareRings};
 
-use crate::order::{CapturePoint, Follows, Reaction, SendOrder, Smoothed, Transmission};
+use crate::order::{CapturePoint, Follows, Reaction, Resumed, SendOrder, Smoothed, Transmission};
 use crate::result::{Cause, Counts, When};
 use eifel_base::units::Timestamp;
 use eifel_packet::seq::{Seq, unwrap};
@@ -168,6 +168,11 @@ impl Stream {
     pub(crate) fn on_new(&mut self, start: u64, data: &Data, point: &CapturePoint) {
         if self.una == self.nxt {
             self.timer_since = data.left;
+            let last = self.last_sent.max(self.last_ack);
+            self.order.on_resumed(|| {
+                let silence = if last == 0 { 0 } else { data.left.saturating_sub(last) };
+                Resumed::new(silence, data.left, start + u64::from(data.len))
+            });
         }
         self.nxt = start + u64::from(data.len);
         self.last_new.on_data(data);

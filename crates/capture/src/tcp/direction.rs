@@ -122,6 +122,7 @@ impl Direction {
         match self.stream.arrival(start, data, point.when) {
             Arrival::Ignored => {}
             Arrival::Ahead => {
+                self.stream.order.on_jump(nxt, data.left);
                 let len = self.stream.pass_over(start, point.when);
                 self.on_unseen(len, point);
                 self.on_new(start, data, point);
@@ -324,6 +325,10 @@ impl Direction {
             stream.sample(took);
         }
         let took = stream.round_trip(newest, point.when.nanos, sample);
-        took.into_iter().chain(reported).min()
+        let shortest = took.into_iter().chain(reported).min();
+        if let Some(took) = shortest {
+            losses.retransmissions.evidence.on_round_trip(point.when.nanos, took);
+        }
+        shortest
     }
 }

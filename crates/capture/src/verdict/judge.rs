@@ -109,6 +109,10 @@ pub(crate) const MAY_MISS_REPORT: Judged =
 const MAY_BE_MISSED: Judged =
     judged(Verdict::Undecidable, Confidence::Weak, "the capture at the sender may have missed the original", None);
 
+/// A duplicate that left earlier was reported later.
+pub(crate) const MAY_BE_LOST: Judged =
+    judged(Verdict::Undecidable, Confidence::Weak, "data that left before it arrived later, so it may be lost", None);
+
 /// The receiver has reported duplicates of data that was sent once.
 const MAY_BE_A_COPY: Judged =
     judged(Verdict::Undecidable, Confidence::Weak, "the reported duplicate may be a copy that the network made", None);
@@ -266,10 +270,11 @@ impl SegmentEvidence {
 
     /// Returns whether an ACK that comes sooner than any round trip may answer the transmission at `index`
     /// all the same: all round trips that were seen may be longer than the shortest one of the path, which
-    /// an idle LAN shows after a timeout only. A receiver that got both would have reported a duplicate.
+    /// an idle LAN shows after a timeout only. A receiver that got both would have reported a duplicate, and an
+    /// original that later data overtook is hardly late once more.
     fn is_unreported_and_near(&self, index: usize, answered: When, circumstances: &Circumstances) -> bool {
         let took = answered.nanos.saturating_sub(self.transmissions[index].nanos);
-        let near = circumstances.would_report && took >= circumstances.shortest / 2;
+        let near = circumstances.would_report && (self.gap.is_some() || took >= circumstances.shortest / 2);
         self.duplicates.is_empty() && (near || circumstances.nearer || circumstances.shortest < SHORT_ROUND_TRIP)
     }
 
@@ -444,7 +449,7 @@ mod tests {
         first.reported = (random.below(20) == 0).then_some(11);
         SegmentEvidence {
             end: 10,
-            answer: (random.below(8) > 0).then_some(Answered { when: answer, echo, up_to: None }),
+            answer: (random.below(8) > 0).then_some(Answered { when: answer, echo, newest: 0, up_to: None }),
             duplicates,
             gap,
             in_order,
@@ -463,7 +468,8 @@ mod tests {
     #[test]
     fn an_original_that_passed_with_an_old_timestamp_may_have_been_refused() {
         let sent = |nanos, stamp| Transmission::new(0, 10, nanos, Some(Timestamp(stamp)));
-        let answer = Answered { when: When { nanos: 9000, frame: 3 }, echo: Some(Timestamp(9)), up_to: None };
+        let answer =
+            Answered { when: When { nanos: 9000, frame: 3 }, echo: Some(Timestamp(9)), newest: 0, up_to: None };
         let mut one = SegmentEvidence::new(10, sent(1000, 5));
         one.transmissions.push(sent(8000, 9));
         (one.answer, one.refused) = (Some(answer), true);
@@ -487,7 +493,8 @@ mod tests {
         let judge = |answered, takes| {
             let mut one = SegmentEvidence::new(10, sent(1000));
             one.transmissions.push(sent(8000));
-            one.answer = Some(Answered { when: When { nanos: answered, frame: 3 }, echo: None, up_to: None });
+            one.answer =
+                Some(Answered { when: When { nanos: answered, frame: 3 }, echo: None, newest: 0, up_to: None });
             one.arrived_before = Some(Filled { sent: 7900, takes });
             one.judge(1, &circumstances).verdict
         };
@@ -502,7 +509,7 @@ mod tests {
         let mut one = SegmentEvidence::new(10, sent(1000, 1));
         [sent(2000, 2), sent(3000, 3), sent(4000, 4)].into_iter().for_each(|again| one.transmissions.push(again));
         let answer = When { nanos: 4100, frame: 3 };
-        one.answer = Some(Answered { when: answer, echo: Some(Timestamp(4)), up_to: None });
+        one.answer = Some(Answered { when: answer, echo: Some(Timestamp(4)), newest: 0, up_to: None });
         let circumstances =
             Circumstances { shortest: SHORTEST, reports: true, at_sender: true, ..Circumstances::default() };
         let judge = |one: &SegmentEvidence| [1, 2, 3].map(|index| one.judge(index, &circumstances).verdict);

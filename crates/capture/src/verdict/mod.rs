@@ -8,7 +8,9 @@ use crate::evidence::{Arrived, Evidence, Part, PathOrder, SegmentEvidence};
 use crate::order::Original;
 use crate::result::{Cause, Confidence, Timing, Verdict, When};
 use eifel_base::ranges::Block;
-use judge::{ANSWERED, BY_ECHO, EITHER, IN_ORDER, LATE_ORIGINAL, MAY_MISS_REPORT, NO_REPORT, OVERDUE, OVERTAKEN};
+use judge::{
+    ANSWERED, BY_ECHO, EITHER, IN_ORDER, LATE_ORIGINAL, MAY_BE_LOST, MAY_MISS_REPORT, NO_REPORT, OVERDUE, OVERTAKEN,
+};
 
 /// One retransmitted segment, or one chunk.
 #[derive(Clone, Debug)]
@@ -74,7 +76,8 @@ impl Row {
     }
 
     /// Judges the retransmission. It is spurious if all its parts are.
-    pub(crate) fn judge(&self, evidence: &Evidence, circumstances: &Circumstances) -> Judged {
+    /// `reported` are the [reported duplicates](Evidence::reported_duplicates).
+    pub(crate) fn judge(&self, evidence: &Evidence, circumstances: &Circumstances, reported: &[(u64, u64)]) -> Judged {
         let part = |(start, index): &Part| evidence.segments.get(start).map(|one| (&**one, *index));
         let shows = |holds: fn(&SegmentEvidence, usize, &Circumstances) -> bool| {
             move |one: &Part| part(one).is_some_and(|(one, index)| holds(one, index, circumstances))
@@ -121,6 +124,7 @@ impl Row {
             {
                 MAY_MISS_REPORT
             }
+            Judged { reason: NO_REPORT, .. } if may_be_lost(one, index, reported) => MAY_BE_LOST,
             judged => judged,
         });
         all.max_by_key(|judged| (rank(judged), judged.confidence)).unwrap_or(Judged {
@@ -130,6 +134,15 @@ impl Row {
             evidence: None,
         })
     }
+}
+
+/// Returns whether the transmission at `index` may have been lost, so that an earlier retransmission caused the ACK and
+/// no duplicate could be reported. Paths keep the order of most packets, and the first of the `reported` duplicates
+/// after the ACK left before it.
+fn may_be_lost(one: &SegmentEvidence, index: usize, reported: &[(u64, u64)]) -> bool {
+    let Some((answered, sent)) = one.answer.zip(one.transmissions.get(index)) else { return false };
+    let next = reported.partition_point(|(when, _)| *when <= answered.when.nanos);
+    index > 1 && reported.get(next).is_some_and(|(_, left)| *left < sent.nanos)
 }
 
 /// Withdraws verdicts that do not hold for the cause of their retransmission:
@@ -169,6 +182,8 @@ pub(crate) fn withdraw(verdicts: &mut [Judged], causes: &[Cause], circumstances:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Answered;
+    use crate::order::Transmission;
 
     /// Returns how many of `counts` verdicts stay: needless, needed, answered as duplicates, and by F-RTO.
     fn kept(cause: Cause, (sack, reports): (bool, bool), counts: [usize; 4]) -> [usize; 4] {
@@ -238,6 +253,18 @@ mod tests {
         assert_eq!([Unknown, Kept].map(|order| after(order, 1)), [needed; 2]);
         assert_eq!([after(Unsure, 1), after(Changed, 0), after(Unknown, 9)], [LATE_ORIGINAL; 3]);
         assert_eq!(after(Kept, 9), needed);
+    }
+
+    #[test]
+    fn a_duplicate_that_left_before_and_arrived_after_a_repeated_repair_leaves_it_open() {
+        let mut one = SegmentEvidence::new(10, Transmission::new(0, 10, 1000, None));
+        [2000, 3000].iter().for_each(|sent| one.transmissions.push(Transmission::new(0, 10, *sent, None)));
+        one.answer = Some(Answered { when: When { nanos: 3500, frame: 1 }, echo: None, newest: 0, up_to: None });
+        let lost = |reported: &[(u64, u64)]| [1, 2].map(|index| may_be_lost(&one, index, reported));
+        assert_eq!(lost(&[(3400, 2500), (3501, 2999), (3600, 3100)]), [false, true]);
+        // What comes first after the ACK decides.
+        assert_eq!(lost(&[(3500, 2500), (3501, 3000), (3600, 2500)]), [false, false]);
+        assert_eq!(lost(&[(3500, 2500)]), [false, false]);
     }
 
     #[test]

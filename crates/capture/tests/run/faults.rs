@@ -32,8 +32,10 @@ const WITHOUT_TIMEOUTS: [&str; 5] =
 
 /// In the first, RACK finds that retransmissions of go-back-N were lost, and fast recovery replaces
 /// go-back-N. In the second, next to the receiver, the original of the segment that the timer repeated was
-/// lost before the capture point, and so few duplicate ACKs follow that no fast retransmission can.
-const WITH_TIMEOUTS: [&str; 2] = ["rack_ends_go_back", "timeout_unseen"];
+/// lost before the capture point, and so few duplicate ACKs follow that no fast retransmission can. In another one,
+/// between the ends, all of the first window but its last segment was lost before the capture point: the timer's
+/// retransmission looks like new data, F-RTO sends new data next, and go-back-N follows.
+const WITH_TIMEOUTS: [&str; 3] = ["rack_ends_go_back", "timeout_of_the_first", "timeout_unseen"];
 
 fn read(file: &str) -> Vec<u8> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/faults");
@@ -70,9 +72,11 @@ fn identifications_show_exactly_the_true_retransmissions() {
 /// The captures next to a sender in which a plain reading of the evidence decides wrongly. One DSACK reports one of
 /// three transmissions that a fourth overtook. A duplicate ACK reports the next hole, without SACK. The handshake waited in
 /// the queue of other connections, so that every later round trip is shorter: with timestamps, without, and with SACK.
-/// The ACK that refuses an original has a slightly larger window. ACKs with a SACK block were lost.
-const LEFT_OPEN: [&str; 7] = [
+/// The ACK that refuses an original has a slightly larger window. ACKs with a SACK block were lost. A retransmission
+/// was lost itself, so that nothing reports it as a duplicate of an earlier one.
+const LEFT_OPEN: [&str; 8] = [
     "late_among_four",
+    "lost_again_nots",
     "next_hole_nosack",
     "queued_handshake",
     "queued_handshake_nots",

@@ -22,6 +22,11 @@ pub(super) const UNSEEN_EVIDENCE: f64 = 1.5;
 pub(super) const UNSEEN_REPORT: f64 = 1.0;
 /// The cost of a repeated repair, because ACKs show that the earlier one was lost.
 pub(super) const LOST_AGAIN: f64 = 0.5;
+/// The cost of new data that leave before go-back-N has repaired all: what a timeout declares lost goes first.
+pub(super) const NEW_DATA: f64 = 1.0;
+/// The cost of fast recovery behind one segment that left alone after a silence as long as a timeout. A sender that
+/// goes on with new data has a window of several.
+pub(super) const ONE_SEGMENT: f64 = 1.5;
 /// The cost of every cause other than go-back-N while go-back-N goes on.
 pub(super) const GOES_ON: f64 = 0.5;
 /// The cost of a repair by RACK's timer instead of an ACK.

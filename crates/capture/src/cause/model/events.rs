@@ -16,10 +16,12 @@ pub(crate) struct Retransmitted {
     pub(crate) now: u64,
     /// The earliest time at which it can have left; before `now` if a path may have held it.
     pub(crate) earliest: u64,
-    /// The place of its start among the ends of the ACKs that have passed here.
+    /// The place of its start among the ends of the ACKs that have passed here, with the time at which the sender
+    /// received that ACK.
     pub(crate) ack_place: AckPlace,
-    /// Shortest round trip from here to the sender and back.
-    pub(crate) trip: u64,
+    /// How long nothing had passed before one segment did alone that ends where this one starts, and for how long
+    /// this was alone.
+    pub(crate) silence_before: Option<(u64, u64)>,
     /// Its first position.
     pub(crate) start: u64,
     /// The position behind its last one.
@@ -91,7 +93,7 @@ pub(crate) struct AckReceived {
     pub(crate) echo: Option<Timestamp>,
     /// The blocks that it reports by SACK; empty blocks fill the rest.
     pub(crate) sacks: [Block; 4],
-    pub(crate) dsack: bool,
+    pub(crate) dsack: Option<Block>,
     /// Whether both ends agreed on SACK.
     pub(crate) sack: bool,
 }

@@ -128,6 +128,14 @@ impl Hypotheses {
         self.hypotheses.iter_mut().for_each(|hypothesis| hypothesis.model.on_ack(ack));
     }
 
+    /// Handles new data that leave behind a retransmission, as [`Models::on_new`](super::Models::on_new) does.
+    pub(crate) fn on_new(&mut self, missing: impl Fn(u64) -> u64) {
+        let contradicted = self.hypotheses.iter_mut().filter_map(|one| one.model.on_new(&missing).then_some(()));
+        if contradicted.count() > 0 {
+            self.hypotheses.sort_by(|one, other| one.model.cost().total_cmp(&other.model.cost()));
+        }
+    }
+
     /// Returns the explanations of all retransmissions so far by the best hypothesis, in order.
     pub(crate) fn explained(&self) -> Vec<Explained> {
         let mut path: Vec<u32> =
@@ -180,7 +188,7 @@ pub(super) mod tests {
             now: 1000 * MS,
             earliest: 1000 * MS,
             ack_place: crate::order::AckPlace::Unknown,
-            trip: 0,
+            silence_before: None,
             start: 0,
             end: 1000,
             una: 0,
@@ -215,7 +223,7 @@ pub(super) mod tests {
             original_below: None,
             echo: None,
             sacks: [eifel_base::ranges::Block { start: 0, end: 0 }; 4],
-            dsack: false,
+            dsack: None,
             sack: true,
         }
     }

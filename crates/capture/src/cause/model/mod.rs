@@ -46,6 +46,12 @@ impl Models {
         self.idle = self.stacks.iter().all(Hypotheses::is_idle);
     }
 
+    /// Handles new data that leave behind a retransmission. `missing` returns the first position from one on that is
+    /// not reported.
+    pub(crate) fn on_new(&mut self, missing: impl Fn(u64) -> u64) {
+        self.stacks.iter_mut().for_each(|model| model.on_new(&missing));
+    }
+
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.idle

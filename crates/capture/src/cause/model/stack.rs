@@ -9,8 +9,8 @@
 //! *From* RFC 6298, RFC 8985 and RFC 5682; for undone timeouts RFC 3522 and RFC 3708, in the forms that Linux has.
 
 use super::costs::{
-    ACTIVE, BY_TIMER, GOES_ON, LOST_AGAIN, PROBE_LEFT_OUT, REPAIR_LEFT_OUT, UNEXPLAINED, UNSEEN_EVIDENCE,
-    UNSEEN_REPAIR, UNSEEN_REPORT, UNSEEN_TIMEOUT, WITHOUT_EVIDENCE,
+    ACTIVE, BY_TIMER, GOES_ON, LOST_AGAIN, NEW_DATA, ONE_SEGMENT, PROBE_LEFT_OUT, REPAIR_LEFT_OUT, UNEXPLAINED,
+    UNSEEN_EVIDENCE, UNSEEN_REPAIR, UNSEEN_REPORT, UNSEEN_TIMEOUT, WITHOUT_EVIDENCE,
 };
 use super::duplicates::{DUPLICATES, Duplicates};
 use super::fit::{HELD, clocked, departure, is_at_once, ln, misfit, misfit_of_timer};
@@ -20,9 +20,37 @@ use crate::order::AckPlace;
 use eifel_base::ranges::Block;
 use eifel_base::units::Timestamp;
 
+/// The longest and the shortest two jiffies of Linux, in nanoseconds.
 const TICK: u64 = 8_000_000;
+const SHORTEST_TICK: u64 = 2_000_000;
 const DELAYED_ACK: u64 = 200_000_000;
 const MOST_BACK_OFF: u32 = 10;
+
+/// What an undo looks at.
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    /// TSval of the first retransmission.
+    stamp: Option<Timestamp>,
+    /// The first position that was not acknowledged when the episode began. Reports of duplicates below it are of
+    /// earlier episodes.
+    began_at: u64,
+    /// The number of retransmissions not yet reported by DSACK.
+    unreported: u32,
+}
+
+impl Undo {
+    /// Returns what an undo looks at of an episode that begins with a retransmission.
+    fn of(resent: &Retransmitted) -> Self {
+        Self { stamp: resent.stamp, began_at: resent.una, unreported: 1 }
+    }
+
+    fn on_duplicate(&mut self, block: Block) {
+        if block.end > self.began_at {
+            self.unreported = self.unreported.saturating_sub(1);
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum State {
     Open,
@@ -30,8 +58,7 @@ enum State {
         high: u64,
         /// When the first partial ACK came, in nanoseconds.
         partial: Option<u64>,
-        /// TSval of the first retransmission.
-        stamp: Option<Timestamp>,
+        undo: Undo,
     },
     /// Repair after an expiry of the retransmission timer.
     Loss {
@@ -40,10 +67,8 @@ enum State {
         reached: u64,
         /// Whether F-RTO may still undo it.
         forward: bool,
-        /// TSval of the first retransmission after the timeout, or of the recovery that it interrupts.
-        stamp: Option<Timestamp>,
-        /// The number of retransmissions not yet reported by DSACK.
-        unreported: u32,
+        /// Of the timeout, or of the recovery that it interrupts.
+        undo: Undo,
         /// Whether an ACK came since the timeout. Before it, the window is one segment.
         answered: bool,
     },
@@ -143,7 +168,7 @@ impl StackModel {
             // The timer was set at the earliest by the ACK that ends where the segment starts, or
             // by its last expiry.
             let began = match resent.ack_place {
-                AckPlace::End(passed) => passed.saturating_add(resent.trip).max(self.armed),
+                AckPlace::End(received) => received.max(self.armed),
                 AckPlace::Within => return None,
                 AckPlace::Unknown => 0,
             };
@@ -187,11 +212,14 @@ impl StackModel {
         }
         let since = resent.last_sent.max(resent.timer_set.1);
         let (smoothed, _) = resent.estimate.unwrap_or((500_000_000, 0));
-        let patience = smoothed * 2 + if resent.segments == 1 { DELAYED_ACK } else { TICK };
+        let patience = |tick| smoothed * 2 + if resent.segments == 1 { DELAYED_ACK } else { tick };
         // RFC 8985, section 7.2: a probe leaves no later than the retransmission timer would
         // expire.
         let rest = (resent.timer_set.1 + self.rto(resent)).saturating_sub(since).max(TICK);
         let from = since.min(resent.timer_set.0.max(self.armed));
+        // Between the two, every time fits.
+        let took = resent.now.saturating_sub(since);
+        let patience = took.clamp(patience(SHORTEST_TICK), patience(TICK));
         Some((Cause::Tlp, misfit_of_timer(resent, (from, since), patience.min(rest))))
     }
 
@@ -200,7 +228,7 @@ impl StackModel {
         match self.state {
             State::Loss { high, reached, answered, .. } if resent.start < high => {
                 let too_early = if answered { 0.0 } else { WITHOUT_EVIDENCE };
-                let lost_again = match resent.repeated && resent.start < reached {
+                let lost_again = match Self::is_repeated(resent) && resent.start < reached {
                     // Fast recovery replaces go-back-N.
                     true if self.is_lost_again(resent) && !resent.may_be_unseen => WITHOUT_EVIDENCE,
                     true => LOST_AGAIN,
@@ -215,6 +243,7 @@ impl StackModel {
                 // ACKs drive go-back-N, so it is never silent for as long as a timeout.
                 Some((Cause::Loss, if self.was_silent(resent) { UNSEEN_TIMEOUT } else { 0.0 }))
             }
+            State::Open if self.follows_unseen_timeout(resent) => Some((Cause::Loss, clocked(resent) + UNSEEN_REPAIR)),
             // Segments that a path has held pass after the ACKs of the segments held before them.
             _ if resent.may_be_unseen && self.goes_on(resent) => Some((Cause::Loss, GOES_ON)),
             // The retransmission by the timer itself may have been lost before the capture point, or
@@ -227,6 +256,14 @@ impl StackModel {
             }
             _ => None,
         }
+    }
+
+    /// Returns whether a timeout seems to have repeated the segment in front of this one. The capture shows it as new
+    /// data if its original was lost before the capture point.
+    fn follows_unseen_timeout(&self, resent: &Retransmitted) -> bool {
+        let Settings { variance_at_least, rto_at_least, .. } = self.settings;
+        let is_long = |(silence, alone): (u64, u64)| silence >= (alone + variance_at_least).max(*rto_at_least) / 4 * 3;
+        self.is_open() && resent.silence_before.is_some_and(is_long)
     }
 
     /// Returns whether fast recovery's last retransmission was of the same segment.
@@ -295,6 +332,9 @@ impl StackModel {
         } else if self.continues(resent) {
             cost += GOES_ON;
         }
+        if self.follows_unseen_timeout(resent) {
+            cost += ONE_SEGMENT;
+        }
         cost += self.lost_report(resent);
         if let Some(duplicates) = resent.duplicates
             && !acked_here
@@ -314,7 +354,7 @@ impl StackModel {
 
     /// Returns the cost of repeating data that SACK has reported, for a sender that keeps these reports.
     fn lost_report(&self, resent: &Retransmitted) -> f64 {
-        match (resent.reported, resent.may_be_unseen && resent.stamp.is_some()) {
+        match (resent.reported, resent.may_be_unseen) {
             (false, _) => 0.0,
             (true, true) => UNSEEN_REPORT / f64::from(self.reports_lost + 1),
             (true, false) => WITHOUT_EVIDENCE,
@@ -336,10 +376,15 @@ impl StackModel {
         resent.overtaken.filter(|_| self.settings.rack)
     }
 
+    /// Returns whether the segment may have been sent again before, perhaps where the capture did not show it.
+    fn is_repeated(resent: &Retransmitted) -> bool {
+        resent.repeated || resent.may_be_unseen && resent.stamp.is_some()
+    }
+
     /// Returns whether RACK finds that go-back-N's retransmission of the segment was lost. Then
     /// Linux begins a fast recovery.
     fn is_lost_again(&self, resent: &Retransmitted) -> bool {
-        matches!(self.state, State::Loss { reached, .. } if resent.repeated && resent.start < reached)
+        matches!(self.state, State::Loss { reached, .. } if Self::is_repeated(resent) && resent.start < reached)
             && self.overtaken(resent).is_some_and(|overtaken| overtaken.from <= resent.now)
     }
 
@@ -397,7 +442,7 @@ impl StackModel {
     /// latest.
     fn timer_set(&self, resent: &Retransmitted) -> (u64, u64) {
         let ack_end = match resent.ack_place {
-            AckPlace::End(passed) => passed.saturating_add(resent.trip),
+            AckPlace::End(received) => received,
             _ => 0,
         };
         let latest = resent.timer_set.1.max(self.armed);
@@ -419,10 +464,10 @@ impl StackModel {
         match cause {
             Cause::Rto => {
                 let in_loss = matches!(self.state, State::Loss { .. });
-                let first = match self.state {
-                    State::Loss { stamp, unreported, .. } if self.back_off > 0 => (stamp, unreported + 1),
-                    State::Recovery { stamp, .. } => (stamp, 1),
-                    _ => (resent.stamp, 1),
+                let undo = match self.state {
+                    State::Loss { undo, .. } if self.back_off > 0 => Undo { unreported: undo.unreported + 1, ..undo },
+                    State::Recovery { undo, .. } => undo,
+                    _ => Undo::of(resent),
                 };
                 // As in Linux: no F-RTO for a timeout that interrupts recovery, unless it is a
                 // repeated timeout.
@@ -431,8 +476,7 @@ impl StackModel {
                     high: resent.nxt,
                     reached: resent.end,
                     forward: self.settings.forward_rto && fresh,
-                    stamp: first.0,
-                    unreported: first.1,
+                    undo,
                     answered: false,
                 };
                 let expected = self.rto(resent) << self.back_off.min(MOST_BACK_OFF);
@@ -448,19 +492,19 @@ impl StackModel {
                 // duplicate ACKs, the stack had undone that recovery and begins another.
                 let again = !resent.sack() && resent.missing && !matches!(self.state, State::Loss { .. });
                 if again || self.is_lost_again(resent) || matches!(self.state, State::Open) {
-                    self.state = State::Recovery { high: resent.nxt, partial: None, stamp: resent.stamp };
+                    self.state = State::Recovery { high: resent.nxt, partial: None, undo: Undo::of(resent) };
                     self.duplicates.threshold = self.duplicates.threshold.max(resent.duplicates.unwrap_or(0));
                 }
                 self.armed = self.armed.max(if resent.start <= resent.una { resent.earliest } else { 0 });
             }
             Cause::Loss => {
-                if let State::Loss { unreported, reached, answered, .. } = &mut self.state {
+                if let State::Loss { undo, reached, answered, .. } = &mut self.state {
                     *answered = true;
-                    *unreported += 1;
+                    undo.unreported += 1;
                     *reached = resent.end.max(*reached);
                 } else if resent.end > resent.una {
-                    let (high, reached, stamp) = (resent.nxt, resent.end, resent.stamp);
-                    self.state = State::Loss { high, reached, forward: false, stamp, unreported: 1, answered: true };
+                    let (high, reached, undo) = (resent.nxt, resent.end, Undo::of(resent));
+                    self.state = State::Loss { high, reached, forward: false, undo, answered: true };
                 }
             }
             _ => {}
@@ -470,6 +514,17 @@ impl StackModel {
             State::Recovery { high, .. } => self.recovers_until = high,
             State::Open => {}
         }
+    }
+
+    /// Handles new data that leave behind a retransmission, as [`Models::on_new`](super::Models::on_new) does. Returns
+    /// whether they contradict the model. F-RTO sends new data before other retransmissions.
+    pub(crate) fn on_new(&mut self, missing: impl Fn(u64) -> u64) -> bool {
+        let contradict = match self.state {
+            State::Loss { high, reached, forward: false, .. } => missing(reached) < high,
+            _ => false,
+        };
+        self.cost += if contradict { NEW_DATA } else { 0.0 };
+        contradict
     }
 
     /// Handles an ACK that the sender receives.
@@ -494,13 +549,13 @@ impl StackModel {
                     partial.get_or_insert(ack.now);
                 }
             }
-            State::Loss { high, forward, stamp, unreported, answered, .. } => {
+            State::Loss { high, forward, undo, answered, .. } => {
                 *answered = true;
-                if ack.dsack {
-                    *unreported = unreported.saturating_sub(1);
+                if let Some(block) = ack.dsack {
+                    undo.on_duplicate(block);
                 }
-                let by_echo = matches!((ack.echo, *stamp), (Some(echo), Some(stamp)) if echo.precedes(stamp));
-                let undone = self.settings.undoes && ack.advances && (by_echo || *unreported == 0);
+                let by_echo = matches!((ack.echo, undo.stamp), (Some(echo), Some(stamp)) if echo.precedes(stamp));
+                let undone = self.settings.undoes && ack.advances && (by_echo || undo.unreported == 0);
                 let forwarded = *forward && ack.original_below.is_some_and(|position| position < *high);
                 if undone || forwarded || ack.una > *high || ack.sack && ack.una == *high {
                     self.state = State::Open;

@@ -69,7 +69,7 @@ impl Drawn {
             now: self.now,
             earliest: if self.away { earliest } else { self.now },
             ack_place,
-            trip: if self.away { 50 * MS } else { 0 },
+            silence_before: coin().then_some((400 * MS, 200 * MS)).filter(|_| self.away),
             start,
             end: start + LEN,
             una: self.una,
@@ -92,6 +92,12 @@ impl Drawn {
             overtaken,
             may_be_unseen: self.away,
         }
+    }
+
+    /// Returns a duplicate in front of the data that are not acknowledged.
+    fn reported(&mut self) -> Block {
+        let end = self.una - LEN * self.random.below(3);
+        Block { start: end - LEN, end }
     }
 
     fn ack(&mut self) -> AckReceived {
@@ -117,7 +123,7 @@ impl Drawn {
             original_below,
             echo: self.stamp(),
             sacks,
-            dsack: self.random.below(3) == 0,
+            dsack: (self.random.below(3) == 0).then(|| self.reported()),
             sack: self.sack,
         }
     }
@@ -167,4 +173,81 @@ fn explanations_of_drawn_senders_match_the_golden() {
         }
     }
     golden!("senders.txt", text);
+}
+
+fn linux() -> StackModel {
+    StackModel::new(&MODELS[0])
+}
+
+fn cheapest(model: &StackModel, resent: &Retransmitted) -> (Cause, f64) {
+    model.candidates(resent).min_by(|one, other| one.1.total_cmp(&other.1)).unwrap()
+}
+
+/// Returns a retransmission next to the sender of the oldest segment, a timeout after the ACK in front of it.
+fn by_timer() -> Retransmitted {
+    Retransmitted {
+        missing: false,
+        repeated: false,
+        may_be_unseen: false,
+        now: 1220 * MS,
+        ..hypotheses::tests::resent()
+    }
+}
+
+#[test]
+fn duplicates_of_an_earlier_episode_undo_no_timeout() {
+    let resent = Retransmitted { start: 5000, end: 6000, una: 5000, ..by_timer() };
+    let open_after = |dsack| {
+        let mut model = linux();
+        model.take(Cause::Rto, 0.0, &resent);
+        let ack = AckReceived { dsack: Some(dsack), ..Drawn::new(1).ack() };
+        model.on_ack(&AckReceived { una: 6000, nxt: 20_000, advances: true, echo: None, original_below: None, ..ack });
+        model.is_open()
+    };
+    assert!(!open_after(Block { start: 4000, end: 5000 }));
+    assert!(open_after(Block { start: 5000, end: 6000 }));
+}
+
+#[test]
+fn a_probe_leaves_after_two_round_trips_and_two_jiffies() {
+    let cost = |nanos| {
+        let tail = Retransmitted { start: 19_000, end: 20_000, now: nanos, earliest: nanos, ..by_timer() };
+        let tail = Retransmitted { estimate: Some((MS, MS / 2)), ..tail };
+        linux().candidates(&tail).find(|(cause, _)| *cause == Cause::Tlp).unwrap().1
+    };
+    // Jiffies are 1 to 4 ms long.
+    assert_eq!([804, 807, 810].map(|ms| cost(ms * MS)), [0.0; 3]);
+    assert!(cost(803 * MS) > 0.5 && cost(815 * MS) > 0.3);
+}
+
+#[test]
+fn what_follows_one_segment_alone_after_a_timeout_is_go_back_n() {
+    let resent = Retransmitted {
+        start: 5000,
+        end: 6000,
+        una: 5000,
+        last_ack: 996 * MS,
+        repeated: false,
+        ..hypotheses::tests::resent()
+    };
+    // The timeout is 300 ms.
+    let cause = |silence: Option<u64>| {
+        let silence_before = silence.map(|ms| (ms * MS, 100 * MS));
+        cheapest(&linux(), &Retransmitted { silence_before, ..resent }).0
+    };
+    let causes = [None, Some(224), Some(225)].map(cause);
+    assert_eq!(causes, [Cause::Fast, Cause::Fast, Cause::Loss]);
+}
+
+#[test]
+fn new_data_do_not_leave_before_go_back_n_has_repaired_all_but_for_f_rto() {
+    let cost = |settings: usize, missing: fn(u64) -> u64| {
+        let mut model = StackModel::new(&MODELS[settings]);
+        model.take(Cause::Rto, 0.0, &by_timer());
+        let before = model.cost();
+        model.on_new(missing);
+        model.cost() - before
+    };
+    assert!(!MODELS[1].forward_rto && MODELS[0].forward_rto);
+    assert_eq!([cost(1, |position| position), cost(1, |_| 20_000), cost(0, |position| position)], [1.0, 0.0, 0.0]);
 }

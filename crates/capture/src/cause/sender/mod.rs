@@ -114,7 +114,7 @@ impl SenderModel {
             original_below: None,
             echo: None,
             sacks: Reports::default().sacks,
-            dsack: false,
+            dsack: None,
             sack: point.sack,
         };
         self.models.on_ack(&received_since);
@@ -229,6 +229,9 @@ impl SenderModel {
         } else {
             self.models.triggers.on_new(now, self.last_sent.max(self.last_ack), self.silence.smoothed);
         }
+        if self.follows_another {
+            self.on_new_behind_retransmission();
+        }
         let block = Block { start: self.nxt, end: self.nxt + u64::from(len) };
         if let Some(rack) = &mut self.rack {
             rack.on_sent(block, now);
@@ -237,6 +240,12 @@ impl SenderModel {
         self.last_sent = now;
         self.silence.on_sent(now);
         self.follows_another = false;
+    }
+
+    #[inline(never)]
+    fn on_new_behind_retransmission(&mut self) {
+        let Self { models, sacked, .. } = self;
+        models.on_new(|position| sacked.containing(position).map_or(position, |block| block.end));
     }
 
     pub(crate) fn detector_verdicts(&self, episode: u32) -> Vec<DetectorVerdict> {
@@ -274,8 +283,8 @@ impl SenderModel {
         let resent = Retransmitted {
             now,
             earliest,
-            ack_place: stream.order.ack_place(block.start),
-            trip: point.sender_rtt().unwrap_or(0),
+            ack_place: stream.order.ack_place(block.start).received(point.sender_rtt().unwrap_or(0)),
+            silence_before: stream.order.silence_before(block.start, point.round_trip_at_least().unwrap_or(0)),
             start: block.start,
             end: block.end,
             una: self.una,

@@ -108,7 +108,7 @@ impl SenderModel {
             original_below: lowest,
             echo: ack.echo,
             sacks: ack.reports.sacks,
-            dsack: ack.reports.dsack.is_some(),
+            dsack: ack.reports.dsack,
             sack,
         };
         self.models.on_ack(&ack);

@@ -134,7 +134,7 @@ impl Naive {
             original_below: lowest,
             echo: ack.echo,
             sacks: ack.reports.sacks,
-            dsack: ack.reports.dsack.is_some(),
+            dsack: ack.reports.dsack,
             sack,
         };
         self.models.on_ack(&ack);
@@ -191,7 +191,7 @@ impl Naive {
             now,
             earliest: self.silence.earliest(now).max(self.last_ack.min(now)),
             ack_place: crate::order::AckPlace::Unknown,
-            trip: TRIP,
+            silence_before: None,
             start: block.start,
             end: block.end,
             una: self.una,
@@ -289,6 +289,10 @@ fn run(sack: bool, steps: Vec<Step>) {
                 naive.receive_until(now, data.echo, sack);
                 if naive.una == naive.nxt {
                     naive.timer_since = now;
+                }
+                if naive.follows_another {
+                    let Naive { models, sacked, .. } = &mut naive;
+                    models.on_new(|from| (from..).find(|at| !sacked.contains(at)).unwrap_or(from));
                 }
                 let block = Block { start: naive.nxt, end: naive.nxt + u64::from(len) };
                 if sack {
