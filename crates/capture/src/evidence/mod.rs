@@ -66,8 +66,6 @@ pub(crate) struct Evidence {
     unreported: Unreported,
     /// Whether an ACK later than [`HOST`] did not cover a segment that had passed here.
     pub(crate) lost_behind: bool,
-    /// When the newest data left that ACKs have reported and that were sent once, in nanoseconds.
-    newest_reported: u64,
     newly_acked: NewlyAcked,
     news: News,
 }
@@ -327,8 +325,12 @@ impl Evidence {
                 None if one.end <= block.end => {
                     let fills = *start <= block.start && !stream.may_miss_before(block.start);
                     let echo = ack.echo.filter(|_| fills && stream.is_stamped());
-                    one.answer =
-                        Some(Answered { when: ack.when, echo, newest: self.newest_reported, up_to: Some(block.end) });
+                    one.answer = Some(Answered {
+                        when: ack.when,
+                        echo,
+                        newest: self.receiver_reports.newest_reported,
+                        up_to: Some(block.end),
+                    });
                     if let Some(echo) = echo.filter(|_| refuses_silently) {
                         one.first.may_be_refused |= one.is_older_than(echo);
                     }
@@ -360,7 +362,7 @@ impl Evidence {
 
     /// Records that an ACK at `now` reported data that were sent once and took `took`, in nanoseconds.
     pub(crate) fn on_round_trip(&mut self, now: u64, took: u64) {
-        self.newest_reported = self.newest_reported.max(now.saturating_sub(took));
+        self.receiver_reports.newest_reported = self.receiver_reports.newest_reported.max(now.saturating_sub(took));
     }
 
     /// Applies SACK blocks and DSACKs.
@@ -401,7 +403,7 @@ impl Evidence {
         }
         self.on_without_news(ack, news, point.sack);
         let highest = ack.reports.sacks().iter().map(|block| block.end).max();
-        let (segments, newest) = (&mut self.segments, self.newest_reported);
+        let (segments, newest) = (&mut self.segments, self.receiver_reports.newest_reported);
         self.active.retain(|start| {
             let Some(one) = segments.get_mut(start) else { return false };
             if one.answer.is_none() {

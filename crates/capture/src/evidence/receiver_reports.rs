@@ -53,6 +53,8 @@ pub(crate) struct ReceiverReports {
     reports: VecDeque<Report>,
     /// When the last sign of a loss passed, in nanoseconds: a report of missing data, or a repair.
     pub(crate) last_loss_sign: u64,
+    /// When the newest data left that ACKs have reported and that were sent once, in nanoseconds.
+    pub(crate) newest_reported: u64,
     /// The frame of the last ACK that was older than one before it.
     last_old_ack: u64,
     /// When an ACK without news last seemed to refuse an old timestamp, in nanoseconds.

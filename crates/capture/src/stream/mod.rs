@@ -82,13 +82,13 @@ impl LastNew {
     #[inline(always)]
     fn on_data(&mut self, data: &Data) {
         let stamped = u8::from(data.stamp.is_some()) * Self::STAMPED;
-        self.0 = self.0 & Self::ACKED_UNSEEN | stamped | u8::from(data.len == 1) * Self::ONE_BYTE;
+        self.0 = (self.0 & Self::ACKED_UNSEEN) | stamped | (u8::from(data.len == 1) * Self::ONE_BYTE);
     }
 
     /// Notes whether the ACK covers data that had not passed.
     #[inline(always)]
     fn on_ack(&mut self, unseen: bool) {
-        self.0 = self.0 & !Self::ACKED_UNSEEN | u8::from(unseen) * Self::ACKED_UNSEEN;
+        self.0 = (self.0 & !Self::ACKED_UNSEEN) | (u8::from(unseen) * Self::ACKED_UNSEEN);
     }
 
     fn has(self, flag: u8) -> bool {

@@ -11,6 +11,7 @@ mod fit;
 mod hypotheses;
 mod settings;
 mod stack;
+mod state;
 #[cfg(test)]
 mod tests;
 

@@ -14,65 +14,17 @@ use super::costs::{
 };
 use super::duplicates::{DUPLICATES, Duplicates};
 use super::fit::{HELD, clocked, departure, is_at_once, ln, misfit, misfit_of_timer};
+use super::state::{State, Undo};
 use super::{AckReceived, Cause, Retransmitted, Settings};
 use crate::cause::sender::Overtaken;
 use crate::order::AckPlace;
 use eifel_base::ranges::Block;
-use eifel_base::units::Timestamp;
 
 /// The longest and the shortest two jiffies of Linux, in nanoseconds.
 const TICK: u64 = 8_000_000;
 const SHORTEST_TICK: u64 = 2_000_000;
 const DELAYED_ACK: u64 = 200_000_000;
 const MOST_BACK_OFF: u32 = 10;
-
-/// What an undo looks at.
-#[derive(Clone, Copy, Debug)]
-struct Undo {
-    /// TSval of the first retransmission.
-    stamp: Option<Timestamp>,
-    /// The first position that was not acknowledged when the episode began. Reports of duplicates below it are of
-    /// earlier episodes.
-    began_at: u64,
-    /// The number of retransmissions not yet reported by DSACK.
-    unreported: u32,
-}
-
-impl Undo {
-    /// Returns what an undo looks at of an episode that begins with a retransmission.
-    fn of(resent: &Retransmitted) -> Self {
-        Self { stamp: resent.stamp, began_at: resent.una, unreported: 1 }
-    }
-
-    fn on_duplicate(&mut self, block: Block) {
-        if block.end > self.began_at {
-            self.unreported = self.unreported.saturating_sub(1);
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum State {
-    Open,
-    Recovery {
-        high: u64,
-        /// When the first partial ACK came, in nanoseconds.
-        partial: Option<u64>,
-        undo: Undo,
-    },
-    /// Repair after an expiry of the retransmission timer.
-    Loss {
-        high: u64,
-        /// The end of the last retransmission.
-        reached: u64,
-        /// Whether F-RTO may still undo it.
-        forward: bool,
-        /// Of the timeout, or of the recovery that it interrupts.
-        undo: Undo,
-        /// Whether an ACK came since the timeout. Before it, the window is one segment.
-        answered: bool,
-    },
-}
 
 #[derive(Clone, Debug)]
 pub(crate) struct StackModel {
