@@ -101,7 +101,11 @@ def test_verdicts_agree_with_the_truth_of_the_box(tmp_path: Path) -> None:
     assert (all_["wrong_certain"], all_["invented"]) == (0, 0), all_
     assert all_["cause_right"] == all_["cause_decided"], all_
     # What the kernel left out is counted, and leaves open what it concerns.
-    lines = [json.loads(line) for file in sorted(folder.glob("*.watch.json")) for line in file.open(encoding="utf-8")]
+    lines = [
+        json.loads(line)
+        for file in sorted(folder.glob("*.watch.json"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
     holes = sum("facts about its connection are missing" in line["reason"] for line in lines)
     for by, name in (("all", ""), ("verdict", "spurious")):
         # As many are right as `eifel analyze` has right on captures at the sender, within two points, or one of a few.
