@@ -292,7 +292,7 @@ def test_a_verdict_without_delay_stands_at_the_left_end_and_any_other_where_it_i
             means={"found": Mean(50.0, None, 1), "delay_rtts": Mean(delays[detector], None, 1)}
         ),
     )
-    monkeypatch.setattr(module, "DETECTORS", ("f-rto",))
+    monkeypatch.setattr(module, "PANEL", SimpleNamespace(detectors=("f-rto",)))
     monkeypatch.setattr(module, "ADVISED", "dsack")
     drawn: list[Spot] = []
     monkeypatch.setattr(module, "spots", lambda shown, *_: drawn.extend(shown) or "")
