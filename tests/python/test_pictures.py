@@ -90,8 +90,7 @@ def test_the_throughput_over_a_spike_has_a_line_a_sender_over_the_bandwidth(numb
     shown = measured(artefacts()[f"spikes.figure{number}"])
     axes = drawn(shown)
     senders = [
-        *("reno", "eifel", "sctp", "linux", "linux, no undo", "linux, timer from 3 s"),
-        *("rfc6675+eifel", "rack+eifel", "sctp, ns-2", "sctp, RFC 9260", "sctp+eifel"),
+        *("reno", "eifel", "sctp", "linux", "rack+eifel", "sctp, ns-2", "sctp, RFC 9260", "sctp+eifel"),
     ]
     kbps = [9.05, 13.4, 15.6, 21.4, 31.2, 42.8, 46.8, 62.4, 78, 130, 360, 1000, 1500]
     assert axes.get_ylabel() == "Segments delivered\n(mean of 60, 95 % interval)"
