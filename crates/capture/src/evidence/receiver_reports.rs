@@ -17,6 +17,7 @@ const MOST: usize = 256;
 const REFUSALS_APART: u64 = 500_000_000;
 
 /// By how much a capture may have packets of the two directions out of order, in nanoseconds: they wait in other queues.
+/// Chosen, not fitted.
 const RECORDED_WITHIN: u64 = 100_000;
 
 /// Consecutive reports of one block of data, which may grow.

@@ -138,7 +138,7 @@ pub struct Counts {
 }
 
 /// The position of the capture point relative to one direction of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub enum Vantage {
     /// At the sender of the data, or close to it.
@@ -148,6 +148,7 @@ pub enum Vantage {
     /// Between the two ends.
     Between,
     /// Unknown: no complete round trip was seen, or both ends answer within microseconds.
+    #[default]
     Unknown,
 }
 

@@ -315,7 +315,7 @@ impl Chunks {
                 lossy: self.counts.bytes_not_seen > 0,
                 until: point.when.nanos,
                 midstream: (self.una >= MIDSTREAM).then_some(began),
-                place: Some(point.vantage()),
+                place: point.vantage(),
             },
         };
         let initial = self.initial.unwrap_or_default();

@@ -378,7 +378,7 @@ impl LossState {
                 lossy: counts.bytes_not_seen > 0,
                 until: point.when.nanos,
                 midstream,
-                place: Some(point.vantage()),
+                place: point.vantage(),
             },
         };
         let detector_verdicts = |episode| self.model.detector_verdicts(episode);

@@ -40,7 +40,7 @@ pub(crate) struct Shown {
     /// When the capture began, in nanoseconds, if it shows no handshake: data may have been sent before.
     pub(crate) midstream: Option<u64>,
     /// The place of the capture, as the round trips show it.
-    pub(crate) place: Option<Vantage>,
+    pub(crate) place: Vantage,
 }
 
 /// The facts about a direction that all its verdicts depend on.
@@ -290,11 +290,11 @@ impl SegmentEvidence {
         if !circumstances.at_sender && !self.transmissions[index + 1..].iter().all(after) {
             return MAY_BE_THE_ORIGINAL;
         }
-        let missed = self.transmissions[0].nanos;
-        if circumstances.shown.midstream.is_some_and(|began| missed.saturating_sub(began) < LONGEST_OUTSTANDING) {
+        let lacks_since = self.transmissions[0].nanos;
+        if circumstances.shown.midstream.is_some_and(|began| lacks_since.saturating_sub(began) < LONGEST_OUTSTANDING) {
             return MAY_BE_OLDER;
         }
-        if circumstances.shown.place == Some(Vantage::Sender) {
+        if circumstances.shown.place == Vantage::Sender {
             return MAY_BE_MISSED;
         }
         // The original may still be under way when the capture ends, if that is soon.
@@ -543,7 +543,7 @@ mod tests {
                         lossy: coin(),
                         until: random.one_of(&[1000, u64::MAX]),
                         midstream: None,
-                        place: None,
+                        place: Vantage::Unknown,
                     },
                 };
                 let (may, now) = (one.is_open(), behind(&mut random, 1000));
